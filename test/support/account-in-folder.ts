@@ -3,7 +3,7 @@ import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { makeAccount, type Account } from './account.ts'
 import { makeClock } from './clock.ts'
 
-/** An account beside an administrator, written into the database of a server that another process runs at `url`. */
+/** A second account, written to the database of a server that another process runs at `url`. */
 export async function accountInFolder(dataDir: string, url: string): Promise<Account> {
   const database = openSqlite(join(dataDir, 'svc.db'))
   const clock = makeClock(Date.now())

@@ -12,33 +12,33 @@ import { request, requestOf, type Reply, type Sent } from './request.ts'
 type Pushed = Answer<typeof syncData.actions.push>
 type Page = Omit<Answer<typeof syncData.actions.delta>, 'changes'> & { changes: Change[] }
 export type Change = { table: string; operation: 'INSERT' | 'UPDATE' | 'DELETE'; data: Row; cursor: number }
-/** Rows are open to the columns of their table. */
+/** A row with any columns. */
 export type Row = { id: number; [column: string]: unknown }
 type Everything = Omit<Answer<typeof syncData.actions.initial_sync>, 'data'> & { data: Record<string, Row[]> }
 type Manifest = Answer<typeof syncFiles.actions.manifest>
 type Uploaded = Answer<typeof syncFiles.actions.upload>
 type Operations = Params<typeof syncData.actions.push>['operations']
 
-/** What a call of an action sends beside its parameters. */
+/** Options of a request besides its parameters. */
 export type More = Omit<Sent, 'query'>
 
-/** Somebody who speaks to a server, with a device token unless said otherwise. */
+/** A client of a server, with a device token unless stated otherwise. */
 export interface Client {
-  /** Sends anything, in their name. */
+  /** Sends any request with the client's credentials. */
   send(path: string, sent?: Sent): Promise<Reply>
-  /** Calls an action, whatever comes back. */
+  /** Calls an action; returns every response, also errors. */
   call(action: AnyAction, params?: object, more?: More): Promise<Reply>
-  /** Calls an action and gives its answer; throws when it is refused. */
+  /** Calls an action and returns its response; throws on errors. */
   ask<A extends AnyAction>(action: A, params: Params<A>, more?: More): Promise<Answer<A>>
 
   push(...operations: Operations): Promise<Pushed>
   delta(cursor: number, more?: { limit?: number; wait?: number }): Promise<Page>
-  /** Every row and the cursor. */
+  /** All rows, and the cursor. */
   everything(): Promise<Everything>
   manifest(): Promise<Manifest>
-  /** Uploads a file; throws when it is refused. */
+  /** Uploads a file; throws on errors. */
   put(path: string, content: string | Uint8Array, query?: object, headers?: Record<string, string>): Promise<Uploaded>
-  /** Uploads a file, whatever comes back. */
+  /** Uploads a file; returns every response, also errors. */
   upload(path: string, content: Sent['body'], query?: object, headers?: Record<string, string>): Promise<Reply>
   download(path: string, headers?: Record<string, string>, method?: string): Promise<Reply>
 }
@@ -56,7 +56,7 @@ export interface AccountOptions {
   role?: 'admin' | 'user'
   /** Bytes. */
   quota?: number
-  /** Lets its device token plant code, as a minted one may. */
+  /** Whether the device token may install code, as with `svc token mint --allow code`. */
   plantsCode?: boolean
 }
 
@@ -69,7 +69,7 @@ interface Place {
 let accounts = 0
 let devices = 0
 
-/** Makes an account with one device, straight in the database. */
+/** Creates an account with one device directly in the database. */
 export async function makeAccount(place: Place, options: AccountOptions = {}): Promise<Account> {
   const { username = `user-${++accounts}`, role = 'user', quota = null, plantsCode = false } = options
   const row = {
@@ -100,7 +100,7 @@ async function makeDevice(place: Place, id: number, username: string, plantsCode
 
 export const clientOf = (url: string, token: string): Client => clientWith(url, { token })
 
-/** Somebody with these credentials, or without any. */
+/** A client with these credentials, or with none. */
 export function clientWith(url: string, { headers, ...credentials }: Pick<Sent, 'token' | 'headers'> = {}): Client {
   const send: Client['send'] = (path, sent = {}) =>
     request(url, path, { ...credentials, ...sent, headers: { ...headers, ...sent.headers } })

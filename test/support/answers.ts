@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { CoalescedMessage } from '../../src/http/coalesced-message.ts'
 import type { Answer } from './documented.ts'
 
-// Every answer of an endpoint is compared with the OpenAPI document: those of servers in this process as they are sent, those
-// of other processes as the tests' request helper receives them.
+// Every response of an endpoint is checked against the OpenAPI document: responses of servers in this process when they
+// are sent, those of other processes when the request helper receives them.
 
-/** The endpoints of svc. */
+/** Endpoints of svc. */
 const ENDPOINT = /^\/(?:api\/[a-z/-]+|login-2fa)\.php(?:[/?]|$)/
 
 const ports = new Set<number>()
@@ -16,14 +16,14 @@ const found: string[] = []
 let undocumented: ((answer: Answer) => string[]) | undefined
 let loading: Promise<void> | undefined
 
-/** Loads the document with the first answer: most files of tests ask no server anything. */
+/** Loads the document with the first response: most test files send no requests. */
 const load = (): Promise<void> =>
   (loading ??= import('./documented.ts').then((module) => void (undocumented = module.undocumented)))
 
 function compare(): void {
   if (!undocumented) return
   for (const answer of pending.splice(0)) {
-    // Thrown from here, an error would keep the server from ending its answer.
+    // An error thrown here would keep the server from ending the response.
     try {
       found.push(...undocumented(answer))
     } catch (error) {
@@ -38,17 +38,20 @@ function note(answer: Answer): void {
   compare()
 }
 
-/** What was answered since the last call and does not stand in the document. */
+/** Deviations from the document since the last call. */
 export async function undocumentedAnswers(): Promise<string[]> {
   if (pending.length > 0) await load()
   compare()
   return found.splice(0)
 }
 
-/** A header of every answer that svc gives to a request; proxies have none, nor do connections that are refused unread. */
+/**
+ * A header of every response of svc. Proxies do not send it, and neither do connections refused before a request is
+ * read.
+ */
 const OF_SVC = 'referrer-policy'
 
-/** Notes an answer of another process. */
+/** Records a response of another process. */
 export function noteReceived(url: string, method: string, status: number, headers: Headers, body: Buffer): void {
   const { port, pathname, search } = new URL(url)
   if (ports.has(Number(port)) || !ENDPOINT.test(pathname)) return
@@ -62,7 +65,7 @@ const isJson = (headers: Record<string, unknown>) => String(headers['content-typ
 function listen(request: IncomingMessage, response: ServerResponse): void {
   const pieces: Buffer[] = []
   let given: object = {}
-  // Of a stream the first write sends the head, with the headers that were set before.
+  // The first write of a stream sends the head with the headers set so far.
   const headers = () => ({ ...response.getHeaders(), ...given })
   const { writeHead, write, end } = response
   const keep = (piece: unknown): void => {
@@ -89,7 +92,7 @@ function listen(request: IncomingMessage, response: ServerResponse): void {
 
 let isListening = false
 
-/** Listens to the svc servers of this process; files that share one ask for it once each. */
+/** Records responses of all svc servers of this process; called once per test file. */
 export function listenToServers(): void {
   if (isListening) return
   isListening = true
@@ -98,7 +101,7 @@ export function listenToServers(): void {
       response: ServerResponse
       server: Server
     }
-    // Stand-ins for other servers, and for broken ones, run in this process too.
+    // Fake servers of other services run in this process too.
     if (!(request instanceof CoalescedMessage)) return
     ports.add((server.address() as AddressInfo | null)?.port ?? 0)
     if (ENDPOINT.test(request.url ?? '')) listen(request, response)

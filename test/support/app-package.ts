@@ -1,6 +1,6 @@
 import { validatePackage, type AppPackage } from '../../src/domain/desktop/desktop.ts'
 
-/** The files of an app's package by path; `manifest` is what differs from a plain one, undefined leaves a field out. */
+/** The files of an app package by path. `manifest` overrides fields; undefined omits one. */
 export function filesOfApp(
   files: Record<string, string | Uint8Array> = {},
   manifest: Record<string, unknown> = {},
@@ -10,7 +10,7 @@ export function filesOfApp(
   return new Map(Object.entries(all).map(([path, content]) => [path, Buffer.from(content as string)]))
 }
 
-/** A package that may be installed. */
+/** A valid package. */
 export function appPackage(
   files: Record<string, string | Uint8Array> = {},
   manifest: Record<string, unknown> = {},

@@ -9,7 +9,7 @@ import type { Told } from './assistant.ts'
 import type { Account } from './account.ts'
 import type { TestServer } from './server.ts'
 
-/** A tool that does what a test says, with one text as its argument. */
+/** A tool with one text argument, implemented by the test. */
 export const toolNamed = (
   name: string,
   effect: Tool['effect'],
@@ -24,7 +24,7 @@ export const toolNamed = (
   run: async ({ signal }, args) => run((args as { what: string }).what, signal),
 })
 
-/** The assistant on a server, with the tools of a test. */
+/** The assistant of a server, with the tools of a test. */
 export function assistantWith(
   { local, database, clock }: TestServer,
   tools: readonly Tool[],
@@ -54,7 +54,7 @@ export function assistantWith(
     ({ id, username, display_name: username, avatar_color: '#336699', role: 'user' }) as const
   return {
     assistant,
-    /** What was told while answers were made. */
+    /** Emitted events. */
     told,
     ask: (account: Account, message: string, more: object = {}, signal = new AbortController().signal) =>
       assistant.ask(by(account), { message, ...more }, { signal, emit }),

@@ -9,7 +9,7 @@ import { serverOfTest, type ServerOptions, type TestServer } from './server.ts'
 export type Answered = Answer<typeof assistant.actions.ask>
 type Question = Params<typeof assistant.actions.ask>
 
-/** Lets a server ask a model that calls functions. */
+/** Configures a model with function calls on a server. */
 export async function useModel(server: TestServer, { url }: { url: string }, more: object = {}): Promise<void> {
   const settings = {
     'assistant.base_url': url,
@@ -26,7 +26,7 @@ export interface Stage {
   ada: Account
 }
 
-/** A server with a scripted model, and somebody who asks it. */
+/** A server with a scripted model, and a user. */
 export async function stage({
   settings,
   model: options,
@@ -43,7 +43,7 @@ export const askFor = (account: Account, question: Question): Promise<Answered> 
 
 export type Told = { [E in keyof AssistantEvents]: { event: E; data: AssistantEvents[E] } }[keyof AssistantEvents]
 
-/** The events of a stream that is over. */
+/** The events of an ended stream. */
 export const eventsOf = ({ bytes }: Reply): Told[] =>
   bytes
     .toString()

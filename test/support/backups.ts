@@ -14,26 +14,26 @@ import { openLocal, type Local } from '../../src/wiring/local-domain.ts'
 import { bytesOf, sha256Of } from './contents.ts'
 import { folderOfTest } from './server.ts'
 
-/** Nobody is asked. */
+/** Never asks. */
 export const noPassphrases: Passphrases = {
   chosen: () => Promise.reject(new Error('A new passphrase was asked for.')),
   known: () => Promise.reject(new Error('A passphrase was asked for.')),
 }
 
-/** An installation with one administrator, some files of both kinds and a note. */
+/** An installation with one administrator, a small and a large file, and a note. */
 export interface Place {
   folder: string
   dataDir: string
   local: Local
   put(path: string, content: Uint8Array): Promise<string>
-  /** Makes a backup in a folder or an archive below `folder`. */
+  /** Creates a backup in a folder or an archive below `folder`. */
   backUp(to: string, more?: { anew?: boolean; signal?: AbortSignal }): Promise<Created>
   close(): Promise<void>
 }
 
 export const LARGE = 300_000
 
-/** `isNew`: made by the process that has it open, rather than opened as it was found. */
+/** `isNew`: created by the process that has it open, not reopened. */
 export async function placeOfTest({ isNew = true } = {}): Promise<Place> {
   const folder = await folderOfTest()
   const dataDir = join(folder, 'data')
@@ -69,7 +69,7 @@ export async function placeOfTest({ isNew = true } = {}): Promise<Place> {
   }
 }
 
-/** A folder of backups, or an archive, for reading. */
+/** Opens a folder of backups, or an archive, for reading. */
 export async function sourceOf(path: string): Promise<BackupSource> {
   const header = await repositoryAt(path)
   const source = header
@@ -79,7 +79,7 @@ export async function sourceOf(path: string): Promise<BackupSource> {
   return source
 }
 
-/** Where a repository keeps an object. */
+/** Path of an object in a repository. */
 export const objectAt = (repository: string, sha256: string): string =>
   join(repository, 'objects', sha256.slice(0, 2), sha256)
 
@@ -96,10 +96,7 @@ async function addObject(repository: string, data: Uint8Array): Promise<string> 
   return sha256
 }
 
-/**
- * Changes the database of a backup as somebody would who knows the format: pieces and manifest are made to fit. `change`
- * is handed its path.
- */
+/** Changes the database of a backup consistently: chunks and manifest are updated. `change` gets its path. */
 export async function forgeDatabase(repository: string, id: string, change: (file: string) => void): Promise<void> {
   const manifest = await manifestOf(repository, id)
   const file = join(repository, 'forged.db')
@@ -119,7 +116,7 @@ export async function forgeDatabase(repository: string, id: string, change: (fil
   await writeFile(manifestAt(repository, id), JSON.stringify(manifest))
 }
 
-/** Runs SQL on a database file that is nobody's. */
+/** Runs SQL on a database file that is not in use. */
 export function runSql(file: string, ...statements: string[]): void {
   const database = openCopyFile(file)
   try {
@@ -140,7 +137,7 @@ export async function forgeManifest(
   await writeFile(manifestAt(repository, id), JSON.stringify(manifest))
 }
 
-/** Every file below a folder with its content, to see that nothing changed. */
+/** All files below a folder with their contents, to check that nothing changed. */
 export async function contentsBelow(folder: string): Promise<Record<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))

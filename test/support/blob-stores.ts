@@ -9,9 +9,9 @@ import type { S3Server } from './s3.ts'
 
 export interface OpenedStore {
   store: BlobStore
-  /** Makes a content look untouched since a time. */
+  /** Sets the last use of a content to a time. */
   age(sha256: string, touched: number): Promise<void>
-  /** What is stored beside complete contents. */
+  /** Stored items besides complete contents. */
   leftovers(): Promise<string[]>
 }
 
@@ -27,7 +27,7 @@ export async function openStoreOnDisk(folder: string): Promise<OpenedStore> {
   }
 }
 
-/** A store in a bucket that belongs to a folder, which it uses as scratch. */
+/** A store in a bucket, with a folder for temporary files. */
 async function openStoreOnS3(server: S3Server, folder: string): Promise<OpenedStore> {
   const bucket = await server.bucket(sha256Of(folder).slice(0, 32))
   const store = await openS3(bucket.place(), folder, { pause: 5 })
@@ -42,7 +42,7 @@ async function openStoreOnS3(server: S3Server, folder: string): Promise<OpenedSt
   }
 }
 
-/** Every kind of store, with what opens one for a test at a folder; the same folder opens the same store. */
+/** Every kind of store with a function that opens one at a folder; the same folder opens the same store. */
 export const everyStore = (server: S3Server): [string, (folder: string) => Promise<OpenedStore>][] => [
   ['disk', openStoreOnDisk],
   ['S3', (folder) => openStoreOnS3(server, folder)],

@@ -6,19 +6,19 @@ export const PASSWORD = 'analytical engine'
 
 type Headers = Record<string, string>
 
-/** A browser with one cookie and the CSRF token it was told last. */
+/** A browser with its session cookie and its last CSRF token. */
 export interface Browser {
   cookie: string | undefined
   csrf: string | undefined
   get(path: string, headers?: Headers): Promise<Reply>
-  /** Posts JSON with the CSRF token in the header, unless the headers say otherwise. */
+  /** Posts JSON with the CSRF token as a header, unless overridden. */
   post(path: string, body?: object, headers?: Headers): Promise<Reply>
   login(username: string, password?: string): Promise<Reply>
 }
 
 let people = 0
 
-/** An account whose password is the usual one. */
+/** An account with the default password. */
 export const newUser = ({ local }: TestServer, role: 'user' | 'admin' = 'user') =>
   local.domain.accounts.create({ username: `person-${++people}`, password: PASSWORD, role })
 
@@ -57,7 +57,7 @@ export function openBrowser({ url }: TestServer): Browser {
   return browser
 }
 
-/** A browser in which somebody is signed in. */
+/** A browser with a signed-in user. */
 export async function signedIn(server: TestServer, username: string, password = PASSWORD): Promise<Browser> {
   const browser = openBrowser(server)
   const reply = await browser.login(username, password)
@@ -65,11 +65,11 @@ export async function signedIn(server: TestServer, username: string, password = 
   return browser
 }
 
-/** The TOTP code of a secret at the server's time, moved by some seconds. */
+/** The TOTP code of a secret at the server's time, shifted by some seconds. */
 export const codeOf = (server: TestServer, secret: string, seconds = 0): string =>
   generateSync({ secret, epoch: Math.floor(server.clock.now() / 1_000) + seconds })
 
-/** Turns the second factor of a user on. */
+/** Enables a user's second factor. */
 export async function secondFactor(server: TestServer, user: number): Promise<{ secret: string; backup: string[] }> {
   const { twoFactor } = server.local.domain.accounts
   const { secret } = await twoFactor.setUp(user, 'svc')
@@ -77,7 +77,7 @@ export async function secondFactor(server: TestServer, user: number): Promise<{ 
   return { secret, backup }
 }
 
-/** A session as headers, of somebody who did not have to sign in for it. */
+/** Headers of a session that was created without signing in. */
 export async function sessionOf({ local, database }: TestServer, user: number): Promise<Record<string, string>> {
   const { sessions } = local.domain.accounts
   const cookie = await database.write((tx) => sessions.begin(tx, user, { ip: '127.0.0.1', userAgent: 'Browser' }))

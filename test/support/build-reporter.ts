@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url'
 import type { Reporter, TestSpecification } from 'vitest/node'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** What the build is made of. */
+/** Inputs of the build. */
 const SOURCES = ['src', 'bin', 'package.json', 'package-lock.json'].map((path) => join(root, path))
-/** The last file that the build writes. */
+/** The last file written by the build. */
 const BUILT = join(root, 'dist/THIRD-PARTY.txt')
 
 const RUNS_BUILT = /\bbin\/svc\.js\b|\bdist\b/
 const IMPORTED = /(?:from|import\()\s*'(\.[^']+)'/g
 
-/** Whether a file, or a file of the tests that it imports, runs what `bin/build.js` builds. */
+/** Whether a file, or a test helper that it imports, uses the output of `bin/build.js`. */
 function needsBuild(file: string, seen: Set<string>): boolean {
   if (seen.has(file) || !file.startsWith(join(root, 'test')) || !existsSync(file)) return false
   seen.add(file)
@@ -22,7 +22,7 @@ function needsBuild(file: string, seen: Set<string>): boolean {
   return RUNS_BUILT.test(text) || imported.some((path) => needsBuild(path, seen))
 }
 
-/** When a file, or anything in a folder, changed last. A folder changes when a file in it is removed. */
+/** The last change of a file or of anything in a folder. Removing a file changes its folder. */
 function changedAt(path: string): number {
   const stats = statSync(path)
   const inside = stats.isDirectory() ? readdirSync(path).map((name) => changedAt(join(path, name))) : []
@@ -31,7 +31,7 @@ function changedAt(path: string): number {
 
 const isStale = (): boolean => !existsSync(BUILT) || Math.max(...SOURCES.map(changedAt)) > statSync(BUILT).mtimeMs
 
-/** Builds the command before the first test, where a test of this run needs it and the sources are newer than the build. */
+/** Runs the build before the first test, if the run needs it and the sources are newer. */
 export class BuildReporter implements Reporter {
   onTestRunStart(specifications: readonly TestSpecification[]): void {
     const seen = new Set<string>()

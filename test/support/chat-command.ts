@@ -5,17 +5,17 @@ import { folderOfTest } from './server.ts'
 
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** How long anything may take before it counts as not happening, milliseconds. */
+/** Timeout of any step, ms. */
 const PATIENCE = 60_000
 
-/** A command under way, and what it printed so far. */
+/** A running command and its output so far. */
 export interface Running {
   child: ChildProcess
   printed: { stdout: string; stderr: string }
   ended: Promise<number | null>
 }
 
-/** Starts a client command as it is built, for an account of a server; it ends with the test. */
+/** Starts a built client command for an account of a server; it is ended with the test. */
 export async function startAs({ url, token }: { url: string; token: string }, ...args: string[]): Promise<Running> {
   const home = await folderOfTest()
   const env = { PATH: process.env['PATH'], HOME: home, SVC_URL: url, SVC_TOKEN: token, TZ: 'UTC' }
@@ -31,7 +31,7 @@ export async function startAs({ url, token }: { url: string; token: string }, ..
   return { child, printed, ended }
 }
 
-/** Waits until something is so; `told` is what an error shows. */
+/** Waits until a condition holds; `told` is shown in the error. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>, told: () => string): Promise<void> {
   const began = performance.now()
   while (!(await isSo())) {

@@ -9,7 +9,7 @@ export type Room = Answer<typeof create_room>['room']
 export type Message = Answer<typeof send>['message']
 export type Polled = Answer<typeof poll>
 
-/** A channel of an account and others. */
+/** A channel with an account and others. */
 export const channelOf = async (creator: Account, ...others: Account[]): Promise<number> => {
   const participants = others.map(({ id }) => id)
   return (await creator.ask(create_room, { name: 'Engines', type: 'channel', participants })).room.room_id
@@ -34,7 +34,7 @@ export const reactTo = (account: Account, message_id: number, emoji: string) =>
 export const unreadIn = async (account: Account, room_id: number): Promise<number | undefined> =>
   (await account.ask(unread, {})).rooms.find((room) => room.room_id === room_id)?.unread
 
-/** Refuses an account, as an administrator's command does. */
+/** Disables an account, like the administrator's command. */
 export const disable = (server: TestServer, { id }: Account) =>
   server.database.write((tx) =>
     tx.q.updateTable('users').set({ disabled_at: server.clock.now() }).where('id', '=', id).execute(),

@@ -5,10 +5,10 @@ import { openLocal } from '../../src/wiring/local-domain.ts'
 import { restore } from '../../src/wiring/backups/restore.ts'
 import { serve } from '../../src/wiring/server.ts'
 
-// A program of its own, for tests that need another process. It says `ready …` and ends with its input:
+// A program for tests that need another process. It prints `ready …`, and ends when its input ends:
 //
 //   serve FOLDER, open FOLDER    with FOLDER as data directory
-//   backup FOLDER                backs up FOLDER/data to FOLDER/repo, over and over until it is killed
+//   backup FOLDER                backs up FOLDER/data to FOLDER/repo repeatedly, until it is killed
 //   archive FOLDER               the same to archives FOLDER/1.tar, FOLDER/2.tar, …
 //   restore FOLDER               restores the newest backup of FOLDER/repo to FOLDER/new
 

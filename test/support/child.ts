@@ -8,16 +8,16 @@ import { build } from 'esbuild'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Child {
-  /** What stood behind `ready`: the URL of a server. */
+  /** The text after `ready`: the URL of a server. */
   ready: string
   process: ChildProcess
-  /** Ends at once, as with a power cut of the process. */
+  /** Kills it at once, like a power cut. */
   kill(): Promise<void>
-  /** Asks it to end and waits until it has. Returns its exit code. */
+  /** Ends it and waits. Returns the exit code. */
   end(): Promise<number | null>
 }
 
-// CommonJS packages inside an ES module still ask for these.
+// CommonJS packages inside an ES module need these.
 const BANNER = [
   "import { createRequire as __createRequire } from 'node:module'",
   'const require = __createRequire(import.meta.url)',
@@ -27,12 +27,12 @@ const BANNER = [
 
 type Program = 'child' | 's3'
 
-/** What Node is told. The package of the S3 server makes its marks of pages with a cipher that is not offered otherwise. */
+/** Options of Node. The package of the S3 server encrypts its page tokens with a cipher of the legacy provider. */
 const flags: Record<Program, string[]> = { child: [], s3: ['--openssl-legacy-provider'] }
 
 const programs = new Map<Program, Promise<string>>()
 
-/** A program as one file that Node runs as it is, made once per test file; whoever makes it at the same time makes the same. */
+/** Bundles a program into one file, once per test file; concurrent builds write the same content. */
 function bundled(program: Program): Promise<string> {
   const made = programs.get(program) ?? bundle(program)
   programs.set(program, made)
@@ -59,14 +59,14 @@ async function bundle(program: Program): Promise<string> {
   return outfile
 }
 
-/** Starts the program on a folder, behind another command (`strace …`) if one is given, and waits until it is ready. */
+/** Starts the program on a folder, optionally through another command (`strace …`), and waits until it is ready. */
 export const startChild = (
   what: 'serve' | 'open' | 'backup' | 'archive' | 'restore',
   folder: string,
   behind: string[] = [],
 ): Promise<Child> => startProgram('child', [what, folder], behind)
 
-/** Starts an S3 server that keeps its buckets in a folder, and waits until it is ready. */
+/** Starts an S3 server with its buckets in a folder, and waits until it is ready. */
 export const startS3 = (folder: string): Promise<Child> => startProgram('s3', [folder])
 
 async function startProgram(program: Program, wanted: string[], behind: string[] = []): Promise<Child> {

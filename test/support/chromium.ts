@@ -7,7 +7,7 @@ const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'googl
 const MISSING =
   'No browser for the tests of the desktop: install chromium, or name one in SVC_CHROME. On Linux with an x64 processor the one of @sparticuz/chromium serves, once npm has installed it.'
 
-/** The program of a browser: named in SVC_CHROME, installed on this machine, or the packed one. Throws when there is none. */
+/** The path of a browser: from SVC_CHROME, installed on this machine, or the packaged one. Throws if there is none. */
 async function browserProgram(): Promise<string> {
   const named = process.env['SVC_CHROME']
   if (named) return named
@@ -23,7 +23,7 @@ async function browserProgram(): Promise<string> {
   return packed.default.executablePath()
 }
 
-/** Starts a browser without a window. Whoever starts it closes it. */
+/** Starts a headless browser; the caller closes it. */
 export const startChromium = async (): Promise<Browser> =>
   chromium.launch({
     executablePath: await browserProgram(),

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.ts'
 
-/** A clock that stands still until it is told otherwise. */
+/** A clock that changes only when it is set. */
 export interface TestClock extends Clock {
   pass(ms: number): void
 }

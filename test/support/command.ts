@@ -10,20 +10,20 @@ export interface Ended {
   stderr: string
 }
 
-/** In UTC and away from this machine's user. */
+/** UTC, and without the settings of this machine's user. */
 const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], TZ: 'UTC', ...env })
 
 const environmentOf = (dataDir: string): NodeJS.ProcessEnv => ({ HOME: dataDir, SVC_DATA_DIR: dataDir })
 
-/** Starts the built command in this environment, in a process of its own. */
+/** Starts the built command with an environment, in its own process. */
 export const startCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess =>
   spawn(process.execPath, [program, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** The same on a data directory. */
+/** Starts the built command on a data directory. */
 export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>
   startCommandWith(environmentOf(dataDir), ...args)
 
-/** Runs it to its end, in the process of the commands that ran before. */
+/** Runs the built command to its end, in a process shared with earlier commands. */
 export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<Ended> =>
   runWarm({ words: args, cwd: process.cwd(), env: environment(env), stdin: '' })
 
@@ -31,7 +31,7 @@ export const runCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): Promi
 export const runCommand = (dataDir: string, ...args: string[]): Promise<Ended> =>
   runCommandWith(environmentOf(dataDir), ...args)
 
-/** What a command that was started prints until it ends, and how it ends. */
+/** Output and exit code of a started command. */
 export async function ended(child: ChildProcess): Promise<Ended> {
   let stdout = ''
   let stderr = ''

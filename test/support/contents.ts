@@ -5,7 +5,7 @@ import { makeRandom } from './random.ts'
 
 export const sha256Of = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex')
 
-/** Bytes that look like noise and are the same for the same seed. */
+/** Pseudo-random bytes by seed. */
 export function bytesOf(length: number, seed = 1): Buffer {
   const random = makeRandom(seed)
   const bytes = Buffer.alloc(length)
@@ -14,7 +14,7 @@ export function bytesOf(length: number, seed = 1): Buffer {
   return bytes
 }
 
-/** A stream of a content in pieces of a size, sent in chunks without a length. */
+/** A stream of a content in pieces of a size, sent with chunked transfer coding. */
 export function chunked(content: Uint8Array, piece: number): ReadableStream {
   let at = 0
   return new ReadableStream({
@@ -26,14 +26,14 @@ export function chunked(content: Uint8Array, piece: number): ReadableStream {
   })
 }
 
-/** A body in the chunked transfer coding, each byte a chunk of its own. */
+/** A body in chunked transfer coding with one byte per chunk. */
 export function tinyChunks(content: Uint8Array): Buffer {
   const coded = Buffer.alloc(content.length * 6, '1\r\nx\r\n')
   for (let at = 0; at < content.length; at++) coded[at * 6 + 3] = content[at]!
   return Buffer.concat([coded, Buffer.from('0\r\n\r\n')])
 }
 
-/** Files below a folder, relative to it. */
+/** Relative paths of all files below a folder. */
 export async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   return entries
@@ -42,10 +42,10 @@ export async function filesBelow(folder: string): Promise<string[]> {
     .sort()
 }
 
-/** What uploads in progress or interrupted ones left in a data directory. */
+/** Temporary files of uploads in a data directory. */
 export const temporaryFilesOf = (dataDir: string): Promise<string[]> => filesBelow(join(dataDir, 'blobs', 'tmp'))
 
-/** The contents in the blob store of a data directory, by hash. */
+/** Hashes of the contents in the blob store of a data directory. */
 export const blobsOf = async (dataDir: string): Promise<string[]> =>
   (await filesBelow(join(dataDir, 'blobs')))
     .filter((path) => /[0-9a-f]{64}$/.test(path) && !path.startsWith('tmp'))

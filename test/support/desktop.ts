@@ -11,29 +11,29 @@ export interface Person {
   username: string
 }
 
-/** A page of the desktop and what it complained about. */
+/** A page of the desktop, with its errors. */
 export interface DesktopPage {
   page: Page
   context: BrowserContext
-  /** Errors of scripts and refusals of the content security policy, as they come. */
+  /** Script errors and violations of the content security policy so far. */
   complaints: string[]
   /** The frame of an open app. */
   app(slug: string): Promise<Frame>
-  /** Opens an app from the launcher and waits until it shows something. */
+  /** Opens an app from the launcher and waits until it has rendered. */
   open(slug: string, name: string): Promise<Frame>
   login(username: string, password?: string): Promise<void>
-  /** Rules of accessibility that are broken at the moment, in the page and all its frames. */
+  /** Current accessibility violations in the page and all its frames. */
   flaws(): Promise<string[]>
 }
 
-/** A server, a browser, and people for them; one for the tests of a file. */
+/** A server, a browser and users; one per test file. */
 export interface DesktopWorld {
   server: TestServer
   browser: Browser
   person(role?: 'user' | 'admin'): Promise<Person>
-  /** A page of a new browser profile, in English unless asked otherwise; nobody is signed in. It closes with the test. */
+  /** A page in a new browser profile, in English by default; nobody is signed in. It is closed with the test. */
   visit(options?: BrowserContextOptions): Promise<DesktopPage>
-  /** The same, with somebody signed in. */
+  /** The same with a signed-in user. */
   enter(person: Person, options?: BrowserContextOptions): Promise<DesktopPage>
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ interface Violation {
 }
 
 async function flawsOf(frame: Frame): Promise<string[]> {
-  // The source is large, and each page keeps it.
+  // The source is large, and stays loaded in the page.
   if (!(await frame.evaluate("'axe' in self"))) await frame.evaluate(axe)
   const { violations } = await frame.evaluate<{ violations: Violation[] }>(
     `axe.run(document, { iframes: false, resultTypes: ['violations'], ...${RULES} })`,
@@ -57,7 +57,7 @@ async function flawsOf(frame: Frame): Promise<string[]> {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }
 
-/** Whether a frame is there for anybody: the one that waits for the next app is not. */
+/** Whether a frame is visible: the prewarmed one is not. */
 async function isSeen(frame: Frame): Promise<boolean> {
   return frame.parentFrame() === null || (await frame.frameElement()).isVisible()
 }
@@ -71,14 +71,14 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
     reducedMotion: 'reduce',
     ...options,
   })
-  // Pages that stay open draw, poll and hold streams.
+  // Pages that stay open render, poll and hold streams.
   onTestFinished(() => context.close())
   context.setDefaultTimeout(30_000)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // Other browsers know the directive.
+    // Other browsers support the directive.
     if (message.text() === "Unrecognized Content-Security-Policy directive 'webrtc'.") return
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text())
@@ -117,7 +117,7 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
 
 let people = 0
 
-/** Starts a server and a browser, for `beforeAll`; whoever starts them closes them. */
+/** Starts a server and a browser, for `beforeAll`; the caller closes them. */
 export async function startWorld(options: ServerOptions = {}): Promise<DesktopWorld> {
   const server = await startServer(options)
   const browser = await startChromium()
@@ -154,5 +154,5 @@ export async function startWorld(options: ServerOptions = {}): Promise<DesktopWo
   return world
 }
 
-/** Asserts that nothing was complained about. */
+/** Asserts that there were no errors. */
 export const expectQuiet = ({ complaints }: DesktopPage): void => expect(complaints).toEqual([])

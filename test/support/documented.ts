@@ -6,7 +6,7 @@ import { failureSchema } from '../../src/contract/failures.ts'
 import { openApi } from '../../src/contract/openapi.ts'
 import { closed } from './schemas.ts'
 
-/** What came back from a server, as far as the document of its interface speaks of it. */
+/** A response, as far as the OpenAPI document describes it. */
 export interface Answer {
   method: string
   /** Path and query. */
@@ -14,7 +14,7 @@ export interface Answer {
   status: number
   /** By lower-case name. */
   headers: Record<string, unknown>
-  /** Read only of JSON. */
+  /** Read for JSON only. */
   body: Buffer
 }
 
@@ -38,7 +38,7 @@ interface Document {
 
 type Json = Record<string, unknown>
 
-/** The document with everything in place of what refers to it; nothing in it refers to itself. */
+/** The document with all references resolved; there are no recursive ones. */
 function resolved(part: unknown, root: Json): unknown {
   if (Array.isArray(part)) return part.map((one) => resolved(one, root))
   if (typeof part !== 'object' || part === null) return part
@@ -56,11 +56,11 @@ function resolved(part: unknown, root: Json): unknown {
 const source = JSON.parse(JSON.stringify(openApi('0.0.0'))) as Json
 const { paths } = resolved(source, source) as Document
 
-/** What browsers and connections are told with any answer; the document leaves it out. */
+/** Headers of all responses, which the document omits. */
 const EVERYWHERE =
   /^(x-content-type-options|x-frame-options|content-security-policy|referrer-policy|cross-origin-(opener|resource)-policy|strict-transport-security|cache-control|content-(type|length)|date|connection|keep-alive|transfer-encoding|x-accel-buffering)$/
 
-/** How requests are refused before they are known to be for an action. */
+/** Refusals before the action of a request is known. */
 const UNROUTED = [
   'bad_request',
   'unknown_action',
@@ -78,7 +78,7 @@ const refusals = new Map(
 
 const validators = new Map<Schema, Validator>()
 
-/** Where a value departs from a schema; fields that the schema does not name are departures too. */
+/** Deviations of a value from a schema, including undeclared fields. */
 function departuresFrom(schema: Schema, value: unknown): string[] {
   const { code } = (value ?? {}) as { code?: string }
   const variants = schema.anyOf?.filter((one) => one.properties?.code?.const !== undefined)
@@ -90,13 +90,13 @@ function departuresFrom(schema: Schema, value: unknown): string[] {
   if (!validator) validators.set(schema, (validator = Compile(closed(schema) as never)))
   if (validator.Check(value)) return []
   return validator.Errors(value).flatMap(({ keyword, instancePath, message }) => {
-    // The field itself is told too.
+    // The field itself is reported too.
     if (keyword === 'additionalProperties') return []
     return `${instancePath || '/'} ${keyword === 'boolean' ? 'is not documented' : message}`
   })
 }
 
-/** Headers that answers of a status cannot do without, where the document names them. */
+/** Headers that a response of a status must have, if the document declares them. */
 const INDISPENSABLE: Record<number, string> = { 206: 'content-range', 401: 'www-authenticate', 429: 'retry-after' }
 
 function departuresOfHeaders({ headers = {} }: Response, answer: Answer): string[] {
@@ -119,12 +119,12 @@ function departuresOf(operation: Operation | undefined, answer: Answer): string[
   if (!response.content) return [...found, ...(answer.body.length > 0 ? ['a body is not documented'] : [])]
   const content = response.content[type]
   if (!content) return [...found, `content type ${type || '(none)'} is not documented`]
-  // An answer that is cut off is one of a stream, and tested as such.
+  // Truncated responses are streams, which have their own tests.
   if (type !== 'application/json' || answer.method === 'HEAD') return found
   return [...found, ...departuresFrom(content.schema, JSON.parse(answer.body.toString()))]
 }
 
-/** Where an answer departs from how any request is refused that is for no action. */
+/** Deviations from the refusals that are possible before the action is known. */
 function departuresOfRefusal({ method, status, headers, body }: Answer): string[] {
   if (method === 'HEAD') return []
   const value = JSON.parse(body.toString()) as { code?: ErrorCode }
@@ -136,7 +136,9 @@ function departuresOfRefusal({ method, status, headers, body }: Answer): string[
 
 const ADDRESS = /^(\/.*\.php)(?:\/([^/]+))?$/
 
-/** The actions that a request can be for: a POST that names none in its address may name any of its endpoint in the body. */
+/**
+ * The possible actions of a request: a POST without an action in its address may name any of its endpoint in the body.
+ */
 function askedFor({ method, url }: Answer): { isNamed: boolean; among: AnyAction[] } {
   const { pathname, searchParams } = new URL(url, 'http://svc')
   const [, path, below] = ADDRESS.exec(decodeURIComponent(pathname)) ?? []
@@ -161,7 +163,7 @@ function declaredIn(path: string): string {
   return `src/contract/${file ?? 'contract.ts'}`
 }
 
-/** Where to declare what an answer has and the document has not. */
+/** Where to declare what the document lacks. */
 function remedy(departure: string, action: AnyAction | undefined): string {
   if (!action) return 'UNROUTED in test/support/documented.ts'
   const file = declaredIn(action.path)
@@ -173,7 +175,7 @@ function remedy(departure: string, action: AnyAction | undefined): string {
   return `\`result\` of ${action.name} in ${file} (of failures: src/contract/failures.ts)`
 }
 
-/** Where an answer departs from the OpenAPI document, each with what was asked and with what to change. */
+/** Deviations of a response from the OpenAPI document, each with the request and the file to change. */
 export function undocumented(answer: Answer): string[] {
   const { isNamed, among } = askedFor(answer)
   const attempts: [AnyAction | undefined, () => string[]][] = among.map((action) => [

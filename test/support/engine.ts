@@ -7,12 +7,12 @@ import { databaseAt, dropAt } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Addresses of the Postgres servers, one for each worker, that the tests of this run use instead of SQLite. */
+    /** Addresses of the Postgres servers, one per worker, that the tests use instead of SQLite. */
     postgres?: string[]
   }
 }
 
-/** The database of a data directory, on the engine that these tests are for. */
+/** The database of a data directory, on the engine of this run. */
 export interface TestPlace {
   env: Record<string, string>
   open(): Promise<Database>

@@ -24,7 +24,7 @@ import { modelServerOfTest } from './model-server.ts'
 import { serverOfTest, type TestServer } from './server.ts'
 import { tarOf } from './tar.ts'
 
-/** What a caller shows. */
+/** Credentials of a caller. */
 export type Way = 'a token' | 'a session' | 'nothing'
 
 /** The ways in which an action may be called. */
@@ -33,24 +33,24 @@ export function waysOf({ auth }: AnyAction): Way[] {
   return [...(auth.device ? ['a token' as const] : []), ...(auth.session ? ['a session' as const] : [])]
 }
 
-/** The role that an action asks for. */
+/** The role that an action requires. */
 const roleFor = ({ auth }: AnyAction): Role => (auth !== 'anyone' && auth.admin ? 'admin' : 'user')
 
 export type Values = Record<string, unknown>
 
-/** An account and somebody who speaks for it. */
+/** An account and a client with its credentials. */
 export interface Caller {
   account: Account
   client: Client
 }
 
-/** A caller and what they say to have the action's example done. */
+/** A caller and the parameters of an action's example. */
 export interface Ready extends Caller {
   params: Values
   more: More
 }
 
-/** Where an example is made ready: its account is there, and nobody speaks for it yet. */
+/** The context in which an example is prepared: an account exists, but no client. */
 interface Scene {
   server: TestServer
   account: Account
@@ -59,7 +59,7 @@ interface Scene {
 
 type Maker = (scene: Scene) => Promise<{ params?: Values; more?: More; client?: Client }>
 
-/** An account with the rows and files that the documentation's examples speak of. */
+/** An account with the rows and files that the documentation's examples refer to. */
 export async function prepared(server: TestServer, role: Role = 'user'): Promise<Account> {
   const account = await server.account({ role })
   await account.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea', content: 'Earl Grey' } })
@@ -68,13 +68,13 @@ export async function prepared(server: TestServer, role: Role = 'user'): Promise
   return account
 }
 
-/** Somebody who speaks for an account in a way. */
+/** A client of an account with certain credentials. */
 export async function clientBy(server: TestServer, account: Account, way: Way): Promise<Client> {
   if (way === 'a token') return account
   return clientWith(server.url, way === 'nothing' ? {} : { headers: await sessionOf(server, account.id) })
 }
 
-/** Those of the values that the action takes. */
+/** The values that the action accepts. */
 const asked = ({ params }: AnyAction, values: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name in params.properties))
 
@@ -136,7 +136,7 @@ const settingUp: Maker = async ({ server, account }) => {
   return { params: { totp_code: codeOf(server, secret) } }
 }
 
-/** Turns the second factor on with one backup code that nobody knows, because hashing takes long; answers a code of it. */
+/** Enables the second factor with an unknown backup code, because hashing is slow. Returns a valid code. */
 async function quickSecondFactor(server: TestServer, user: number): Promise<string> {
   const { secret } = await server.local.domain.accounts.twoFactor.setUp(user, 'svc')
   await server.database.write(async (tx) => {
@@ -213,7 +213,7 @@ const withChanges: Maker = async ({ server, account }) => {
   return { params: { change_set_id } }
 }
 
-/** Somebody whom an administrator looks after, with a second factor where the action is about that. */
+/** An administrator and another user, with a second factor if the action is about it. */
 const withSomebody: Maker = async (scene) => {
   const { server, action } = scene
   const { id } = await server.account()
@@ -227,12 +227,12 @@ const newcomer: Maker = () => Promise.resolve({ params: { username: `newcomer-${
 
 const restorers = new Set<() => Promise<void>>()
 
-/** Undoes what examples did to the whole service, before the test ends. */
+/** Undoes what examples did to the server, before the test ends. */
 export async function restoreService(): Promise<void> {
   for (const restore of restorers) await restore()
 }
 
-/** For actions about the whole service: afterwards it is as it was. */
+/** For actions on the whole server, which are undone afterwards. */
 const forAWhile: Maker = async ({ server }) => {
   const { settings } = server.local.domain.instance
   const before = await settings.maintenance()
@@ -249,7 +249,7 @@ const forAWhile: Maker = async ({ server }) => {
 const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
   Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
 
-/** What has to be made for an example, beside the rows and files; of two lines the later one counts. */
+/** Preparations of examples besides rows and files; later entries override earlier ones. */
 const makers = new Map<AnyAction, Maker>([
   [syncAuth.actions.revoke, withAnotherDevice],
   [syncAuth.actions.login_2fa, waitingDevice],
@@ -303,16 +303,16 @@ const bodies = new Map<AnyAction, () => More>([
   ],
 ])
 
-/** The bytes that an action takes, if it takes some. */
+/** The binary body of an action, if it has one. */
 export const bodyOf = (action: AnyAction): More => bodies.get(action)?.() ?? {}
 
-/** Somebody who may call the action, in one of its ways. */
+/** A client that may call the action, with one of its credentials. */
 export async function callerOf(server: TestServer, action: AnyAction, way = waysOf(action)[0]!): Promise<Caller> {
   const account = await prepared(server, roleFor(action))
   return { account, client: await clientBy(server, account, way) }
 }
 
-/** Everything that the action's example speaks of, and somebody who may do it. */
+/** Prepares the example of an action, and a client that may call it. */
 export async function prepare(
   server: TestServer,
   action: AnyAction,

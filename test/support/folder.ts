@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const MEMORY = '/dev/shm'
 const ROOM = 1024 ** 3
 
-/** Where temporary folders go: in memory where the system offers some. */
+/** The folder for temporary folders: in memory if possible. */
 export async function temporaryRoot(): Promise<string> {
   const memory = await statfs(MEMORY).then(
     ({ bavail, bsize }) => bavail * bsize > ROOM,
@@ -14,5 +14,5 @@ export async function temporaryRoot(): Promise<string> {
   return memory ? MEMORY : tmpdir()
 }
 
-/** A new folder, in memory where the system offers some: what has to be on a disk is tested on one. */
+/** A new folder, in memory if possible: tests that need a disk create one. */
 export const temporaryFolder = async (): Promise<string> => mkdtemp(join(await temporaryRoot(), 'svc-test-'))

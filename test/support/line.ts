@@ -2,25 +2,25 @@ import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A way to a server that can break. */
+/** A connection to a server that can be interrupted. */
 export interface Line {
   url: string
-  /** Ends every connection at once, in the middle of whatever it carries. */
+  /** Ends every connection at once, whatever it is transferring. */
   cut(): void
-  /** Lets nothing more through on what is connected, nor on new connections, and tells neither end. */
+  /** Drops all data on existing and new connections; neither end is notified. */
   silence(): void
-  /** Lets new connections through again; those that fell silent stay so. */
+  /** New connections work again; silenced ones stay silent. */
   restore(): void
 }
 
-/** A line to a server for one test, which closes it. */
+/** A proxy to a server for one test, which closes it. */
 export async function lineOfTest(to: string): Promise<Line> {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket))
-    // A line that was cut is an error to both its ends.
+    // Cutting causes an error at both ends.
     socket.on('error', () => socket.destroy())
     return socket
   }

@@ -1,7 +1,10 @@
 import { createSocket } from 'node:dgram'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 
-/** Sockets on loopback that count packets, and connections over which something is said: one that stays silent is not counted. Answers with a page. */
+/**
+ * Sockets on loopback that count packets, and connections that send something; silent connections are not counted.
+ * Responds with a page.
+ */
 export interface ListeningPost {
   udp: number
   tcp: number

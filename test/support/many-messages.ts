@@ -3,7 +3,7 @@ import { recordRoom } from '../../src/storage/chat/room-feed.ts'
 import { takeRoom } from '../../src/storage/chat/rooms.ts'
 import type { Database } from '../../src/storage/engine/database.ts'
 
-/** Says many things in a room at one go, straight in the database: posting each of them would take minutes. */
+/** Inserts many messages into a room directly: posting each would take minutes. */
 export const sayMany = (
   database: Database,
   { room, user, count, now }: { room: number; user: number; count: number; now: number },

@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import type { Account, Row } from './account.ts'
 
-/** A client that knows the account's files from the change feed alone. */
+/** A client that knows the account's files only from the feed. */
 export interface Mirror {
-  /** Takes in what changed, and fails unless it then knows exactly what the manifest and a fresh start say. */
-  follow(more?: { /** Bytes the account uses outside its own tree. */ elsewhere?: number }): Promise<void>
+  /** Applies the changes, and fails unless the result equals the manifest and an initial sync. */
+  follow(more?: { /** Bytes that the account uses outside its own tree. */ elsewhere?: number }): Promise<void>
 }
 
 const pathsOf = (rows: Map<number, Row>): Map<string, Row> => {
@@ -23,7 +23,7 @@ export function mirrorOf(account: Account): Mirror {
         const page = await account.delta(cursor, { limit: 5_000 })
         for (const { table, operation, data } of page.changes) {
           expect(table).toBe('svc_files')
-          // Of what came and went since, the feed tells only the end; what it calls new was not known.
+          // The feed contains only the last state of what was created and deleted since; an INSERT must be unknown.
           if (operation === 'DELETE') rows.delete(data.id)
           else {
             if (operation === 'UPDATE') expect(rows.has(data.id)).toBe(true)

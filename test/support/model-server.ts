@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-// A server of models that answers as it is told, in the protocols of OpenAI (chat completions) and Anthropic (messages),
-// both as streams, and as an Ollama where one is asked what it has.
+// A scripted model server with the streaming protocols of OpenAI (chat completions) and Anthropic (messages), and with
+// the model list of Ollama.
 
-/** A call as the model writes it, perhaps without a name; arguments that are a text are sent as they are. */
+/** A function call of the model, possibly without a name; text arguments are sent unchanged. */
 interface ScriptedCall {
   name?: string | null
   id?: string
@@ -18,18 +18,18 @@ export interface Scripted {
   /** The text in these pieces. */
   pieces?: readonly string[]
   calls?: readonly ScriptedCall[]
-  /** Answers with this status instead. */
+  /** Responds with this status instead. */
   status?: number
   headers?: Record<string, string>
-  /** Sent as it is, with status 200, instead of a stream. */
+  /** Sent unchanged with status 200, instead of a stream. */
   raw?: string
   /** Ends the connection after the text. */
   cut?: boolean
-  /** Says its text and then nothing any more, until the client goes. */
+  /** Sends the text and then nothing, until the client disconnects. */
   hang?: boolean
-  /** Waited for before the end. */
+  /** Awaited before the end. */
   until?: Promise<unknown>
-  /** More pieces of the text, after the wait; of OpenAI's protocol alone. */
+  /** More pieces of the text after the wait (OpenAI only). */
   late?: readonly string[]
 }
 
@@ -37,31 +37,31 @@ export interface Heard {
   path: string
   headers: IncomingMessage['headers']
   model: string
-  /** The messages as they came, whatever the protocol. */
+  /** The messages as received, for either protocol. */
   messages: { role: string; content: unknown }[]
   tools: string[]
   body: Record<string, unknown>
 }
 
 export interface ModelServer {
-  /** As `assistant.base_url` has it, for the protocol of OpenAI. */
+  /** The value of `assistant.base_url` for OpenAI's protocol. */
   url: string
-  /** The same for that of Anthropic. */
+  /** The same for Anthropic's. */
   anthropic: string
   host: string
-  /** Every question so far. */
+  /** All requests so far. */
   heard: Heard[]
-  /** What is answered next, in order; without one, `Hello.` is. */
+  /** The next responses, in order; the default is `Hello.`. */
   will(...replies: (Scripted | ((heard: Heard) => Scripted))[]): void
-  /** Connections of questions that the client ended before the answer was whole. */
+  /** Requests that the client aborted before the response was complete. */
   left(): number
   close(): Promise<void>
 }
 
 export interface ModelServerOptions {
-  /** Models it lists, with what is said of them. */
+  /** Listed models with their properties. */
   models?: Record<string, object>
-  /** Models of an Ollama, by name, with what `/api/show` says. */
+  /** Ollama models by name, with the response of `/api/show`. */
   ollama?: Record<string, object>
 }
 
@@ -136,7 +136,7 @@ function* asAnthropic(reply: Scripted, model: string): Generator<string> {
   yield event({ type: 'message_stop' }, 'message_stop')
 }
 
-/** Starts a server of models on a free port; whoever starts it closes it. */
+/** Starts a model server on a free port; the caller closes it. */
 export async function startModelServer({ models = {}, ollama }: ModelServerOptions = {}): Promise<ModelServer> {
   const heard: Heard[] = []
   const script: (Scripted | ((heard: Heard) => Scripted))[] = []
@@ -220,7 +220,7 @@ export async function startModelServer({ models = {}, ollama }: ModelServerOptio
   }
 }
 
-/** The same for one test, which closes it. */
+/** A model server for one test, which closes it. */
 export async function modelServerOfTest(options?: ModelServerOptions): Promise<ModelServer> {
   const server = await startModelServer(options)
   onTestFinished(() => server.close())

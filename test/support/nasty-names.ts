@@ -1,30 +1,33 @@
-// Names that programs get wrong, as an alphabet for simulations and properties.
+// Names that programs often handle wrongly, for simulations and property tests.
 
-/** Names that no file system and no server takes for one another, each in the spellings that are one name by Unicode normal form. */
+/**
+ * Names that are distinct on every file system and on the server, each in the spellings that are equal by Unicode
+ * normalization.
+ */
 export const spellings: readonly (readonly [string, ...string[]])[] = [
-  // Composed, decomposed and half of each.
+  // Composed, decomposed and mixed.
   ['\u00dcbung \u00e9', 'U\u0308bung e\u0301', '\u00dcbung e\u0301'],
-  // Marks in another order, and a letter of three parts.
+  // Marks in another order, and a letter with two marks.
   ['\u1ed9 a\u0323\u0307', 'o\u0323\u0302 a\u0307\u0323', '\u1ecd\u0302 \u1ea1\u0307'],
-  // Hangul, and a sign that is another one with the same look.
+  // Hangul, and a sign with a canonical equivalent.
   ['\ud55c\uae00 \u212b', '\u1112\u1161\u11ab\u1100\u1173\u11af \u00c5'],
-  // Compatibility forms are names of their own.
+  // Compatibility forms are distinct names.
   ['\ufb01le \u2460 \uff21'],
   ['file 1 A'],
-  // Invisible characters: a joiner, a mark of order, a byte order mark.
+  // Invisible characters: a joiner, a direction mark, a byte order mark.
   ['a\u200db\u200c'],
   ['\u2066rtl\u2069 \ufeff'],
-  // Ends that Windows takes away, and beginnings that options have.
+  // Endings that Windows strips, and beginnings that look like options.
   ['dots...'],
   ['space '],
   [' -rf ~'],
   // A family, a flag and a skin tone.
   ['\u{1f468}\u200d\u{1f469}\u200d\u{1f467} \u{1f1e9}\u{1f1ea}\u{1f44b}\u{1f3fd}'],
-  // As long as names get: in letters, in characters of two and of four bytes, and as one extension.
+  // Longest names: of ASCII, of characters with two and four bytes, and of one extension.
   ['x'.repeat(255)],
   [`\u00fc${'\u00df'.repeat(126)}`],
   [`.${'\u{1f600}'.repeat(63)}`],
-  // What looks like the client's own.
+  // Look like the client's own names.
   ['svc-tmp-0'],
   ['a (conflict A 2026-11-21 0123abcd).txt'],
   ['a (conflict A 2026-11-21 0123abcd 2)'],
@@ -33,7 +36,7 @@ export const spellings: readonly (readonly [string, ...string[]])[] = [
   ['.svc\u0301', '.sv\u0107'],
 ]
 
-/** Names that are one name where upper and lower case are, and others elsewhere. */
+/** Names that are equal on case-insensitive file systems only. */
 export const casePairs: readonly (readonly [string, string, ...string[]])[] = [
   ['Stra\u00dfe', 'STRASSE', 'strasse'],
   ['\u0130', 'i\u0307', 'I\u0307'],

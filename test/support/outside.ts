@@ -7,22 +7,22 @@ import { syncFiles } from '../../src/contract/sync-files.ts'
 import { runCommand, startCommandWith } from './command.ts'
 import { filesBelow } from './contents.ts'
 
-// An installation as its administrator sees it: the built command, its exit codes, and what it answers over HTTP.
+// An installation as its administrator sees it: the built command, its exit codes, and its HTTP responses.
 
 export interface ServeProcess {
   url: string
   process: ChildProcess
-  /** What it wrote to standard error so far. */
+  /** Output on standard error so far. */
   stderr(): string
-  /** Asks it to end; its exit code. */
+  /** Ends it; returns the exit code. */
   end(): Promise<number | null>
 }
 
-/** Runs `svc serve` and waits until it is ready. Throws what it wrote when it ends before. */
+/** Starts `svc serve` and waits until it is ready. Throws its output if it ends before that. */
 export const startServe = (dataDir: string, ...args: string[]): Promise<ServeProcess> =>
   startServeWith({ HOME: dataDir, SVC_DATA_DIR: dataDir }, ...args)
 
-/** The same in this environment. */
+/** The same with an environment. */
 export async function startServeWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<ServeProcess> {
   const child = startCommandWith(env, 'serve', '--port', '0', ...args)
   const over = once(child, 'exit') as Promise<[number | null]>
@@ -45,14 +45,14 @@ export async function startServeWith(env: NodeJS.ProcessEnv, ...args: string[]):
   }
 }
 
-/** Runs a command that has to succeed; what it printed. */
+/** Runs a command that must succeed; returns its output. */
 export async function done(dataDir: string, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCommand(dataDir, ...args)
   if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`)
   return stdout.trim()
 }
 
-/** A client with a token that was minted on the machine. */
+/** A client with a token minted by the command. */
 export async function clientOf(dataDir: string, url: string, username: string) {
   const headers = { authorization: `Bearer ${await done(dataDir, 'token', 'mint', '--user', username)}` }
   const address = ({ path }: { path: string }, action: string, at: string) =>
@@ -76,7 +76,7 @@ export async function clientOf(dataDir: string, url: string, username: string) {
   }
 }
 
-/** Every file below a folder with the hash of its bytes. */
+/** All files below a folder with their hashes. */
 export async function bytesBelow(folder: string): Promise<Record<string, string>> {
   const names = await filesBelow(folder)
   const hashes = names.map(async (name) =>

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../shape/repository.ts'
 
-// The pages of the documentation, taken apart into what can be run.
+// Extracts the runnable parts of documentation pages.
 
 /** A code block of a page. */
 export interface Block {
   language: string
   lines: string[]
-  /** Why the block is not run, from the comment behind it. */
+  /** The reason why the block is not run, from the comment after it. */
   exempt: string | undefined
 }
 
@@ -16,7 +16,7 @@ export const pageNames = ['README.md', ...readdirSync(join(root, 'src/docs')).ma
   (name) => name.endsWith('.md') && !/(api-reference|docs\/README)\.md$/.test(name),
 )
 
-/** Pages for developers of svc; they are not help topics. */
+/** Pages for developers, which are not help topics. */
 export const decisionNames = readdirSync(join(root, 'src/docs/decisions')).map((name) => `src/docs/decisions/${name}`)
 
 export const pageText = (name: string): string => readFileSync(join(root, name), 'utf8')
@@ -33,7 +33,7 @@ export function blocksOf(page: string): Block[] {
   }))
 }
 
-/** The words of the first svc command in a line of shell, without what the shell itself reads; undefined where there is none. */
+/** The words of the first svc command in a shell line, without shell syntax; undefined if there is none. */
 export function svcWordsOf(line: string): string[] | undefined {
   const start = /(?:^|[|;&(] *)(?:npx )?svc /.exec(line)
   if (!start) return undefined
@@ -46,6 +46,6 @@ export function svcWordsOf(line: string): string[] | undefined {
   return words
 }
 
-/** Code spans of the text around the blocks. */
+/** Code spans outside of code blocks. */
 export const spansOf = (page: string): string[] =>
   [...page.replace(/^```[^]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, text]) => text!.replace(/\s+/g, ' '))

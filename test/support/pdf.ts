@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** What passwords are filled up with (ISO 32000-1, 7.6.3.3). */
+/** Password padding (ISO 32000-1, 7.6.3.3). */
 const PAD = Buffer.from('28bf4e5e4e758a4164004e56fffa01082e2e00b6d0683e802f0ca9fe6453697a', 'hex')
 
 const md5 = (...parts: Uint8Array[]): Buffer => createHash('md5').update(Buffer.concat(parts)).digest()
 
-/** RC4, which OpenSSL no longer has. */
+/** RC4, which OpenSSL no longer supports. */
 function rc4(key: Uint8Array, data: Uint8Array): Buffer {
   const state = Uint8Array.from({ length: 256 }, (_, at) => at)
   const swap = (a: number, b: number) => ([state[a], state[b]] = [state[b]!, state[a]!])
@@ -30,7 +30,7 @@ interface Locked {
   seal(object: number, data: Buffer): Buffer
 }
 
-/** The standard handler in its first revision: RC4 with 40 bits. */
+/** Encrypts with the standard security handler, revision 2: RC4 with 40 bits. */
 function lock(password: string, id: Buffer): Locked {
   const padded = Buffer.concat([Buffer.from(password), PAD], 32)
   const owner = rc4(md5(padded).subarray(0, 5), padded)
@@ -45,13 +45,13 @@ function lock(password: string, id: Buffer): Locked {
 }
 
 interface Options {
-  /** Locks the file. */
+  /** Encrypts the file. */
   password?: string
-  /** Put into the first page as it is. */
+  /** Content added to the first page unchanged. */
   drawing?: string
 }
 
-/** A PDF with a text on each of its pages, letters of ASCII only. */
+/** A PDF with one page per text, ASCII only. */
 export function makePdf(texts: readonly string[], { password, drawing = '' }: Options = {}): Buffer {
   const id = md5(Buffer.from(texts.join('\n')))
   const locked = password === undefined ? undefined : lock(password, id)

@@ -3,7 +3,7 @@ import { startPostgres, type Cluster } from './postgres.ts'
 
 let clusters: Cluster[] = []
 
-/** A server for each worker, so that a test file has one for itself while it runs. */
+/** One server per worker, so that a test file has it exclusively. */
 export async function setup(project: TestProject): Promise<void> {
   const workers = Number(project.vitest.config.maxWorkers)
   clusters = await Promise.all(Array.from({ length: workers }, () => startPostgres()))

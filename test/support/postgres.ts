@@ -11,21 +11,21 @@ import { temporaryRoot } from './folder.ts'
 
 const run = promisify(execFile)
 
-/** A Postgres server of the tests, with nothing in it. */
+/** An empty Postgres server. */
 export interface Cluster {
-  /** Its address, without a database. */
+  /** Its address without a database. */
   url: string
-  /** The address of a database, made when it is not there. */
+  /** The address of a database, which is created if necessary. */
   database(name: string): Promise<string>
-  /** The server as it is after a crash, and as it is after the start that follows. */
+  /** Crashes the server and starts it again. */
   crash(): Promise<void>
   start(): Promise<void>
-  /** Starts it as a standby, which follows nobody until it is promoted (`pg_promote`). */
+  /** Starts it as a standby without a primary, until it is promoted (`pg_promote`). */
   startStandby(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Where Debian and others install the programs of the server. */
+/** The folder of the server's programs, on Debian and elsewhere. */
 function findPrograms(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -35,7 +35,7 @@ function findPrograms(): string | undefined {
 
 export const programs = findPrograms()
 
-// The server refuses to run as root; any other user does.
+// The server refuses to run as root; any other user will do.
 const NOBODY = 65_534
 const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
@@ -48,7 +48,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Answers the address of a database of a running server, making it when it is not there. */
+/** The address of a database of a running server, which is created if necessary. */
 export async function databaseAt(server: string, name: string): Promise<string> {
   const client = new pg.Client(`${server}/postgres`)
   await client.connect()
@@ -83,14 +83,14 @@ async function count(url: string, question: string): Promise<number> {
 
 const LISTENING = `from pg_stat_activity where datname = current_database() and query like 'listen %'`
 
-/** How many connections listen at a database. */
+/** Number of listening connections of a database. */
 export const listeningAt = (url: string): Promise<number> => count(url, `select pid ${LISTENING}`)
 
-/** Ends those, as a network or a restart does; returns how many they were. */
+/** Terminates them, like a network failure; returns their number. */
 export const cutListening = (url: string): Promise<number> =>
   count(url, `select pg_terminate_backend(pid, 5000) ${LISTENING}`)
 
-/** Starts a server in a folder of its own, in memory where the system offers some. */
+/** Starts a server in its own folder, in memory if possible. */
 export async function startPostgres(): Promise<Cluster> {
   const bin = programs!
   const folder = await mkdtemp(join(await temporaryRoot(), 'svc-pg-'))
@@ -99,7 +99,7 @@ export async function startPostgres(): Promise<Cluster> {
   const locale = ['--encoding=UTF8', '--no-locale', '--username=svc', '--auth=trust', '--no-sync']
   await run(join(bin, 'initdb'), [`--pgdata=${data}`, ...locale], { ...owner, cwd: folder })
   const port = await freePort()
-  // Small, and commits as durable as anywhere; tests ask which was the last.
+  // Small, but with fully durable commits.
   const settings = { listen_addresses: "'127.0.0.1'", port, unix_socket_directories: "''", shared_buffers: "'32MB'" }
   const lines = Object.entries({ ...settings, max_connections: 60, track_commit_timestamp: 'on', autovacuum: 'off' })
   await writeFile(join(data, 'postgresql.auto.conf'), lines.map(([name, value]) => `${name} = ${value}\n`).join(''))
@@ -132,7 +132,7 @@ export async function startPostgres(): Promise<Cluster> {
   return {
     url,
     database: (name) => databaseAt(url, name),
-    // "Immediate": without a checkpoint, as with a power cut of the server.
+    // "Immediate": without a checkpoint, like a power cut.
     crash: () => end('SIGQUIT'),
     start,
     async startStandby() {
@@ -146,5 +146,5 @@ export async function startPostgres(): Promise<Cluster> {
   }
 }
 
-/** A name for a database that nobody else takes. */
+/** A unique name for a database. */
 export const freshName = (): string => `svc_${randomHex(8)}`

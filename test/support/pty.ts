@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 const driver = fileURLToPath(new URL('./terminal-driver.py', import.meta.url))
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** Whether pseudo-terminals can be opened here. */
+/** Whether pseudo-terminals are available. */
 export const hasPty = spawnSync('python3', ['-c', 'import pty']).status === 0
 
-/** What is done to a command when its output, since the step before, contains `after`. */
+/** An input for a command once its output since the last step contains `after`. */
 export type Step = { after: string } & ({ type: string } | { signal: NodeJS.Signals } | { hangup: true })
 
-/** Runs the built command on a terminal of its own to its end; a signal that ended it is a negative code. */
+/** Runs the built command on a new terminal to its end; returns a negative code for a signal. */
 export async function onTerminal(
   env: Record<string, string>,
   args: readonly string[],

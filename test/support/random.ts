@@ -1,11 +1,11 @@
-/** Random numbers that a seed decides. */
+/** Random numbers from a seed. */
 export interface Random {
-  /** A whole number from 0 to `max` - 1. */
+  /** An integer from 0 to `max` - 1. */
   below(max: number): number
   of<T>(items: readonly T[]): T
 }
 
-/** Mulberry32: small, fast, and good enough to vary tests. */
+/** Mulberry32: small, fast, and random enough for tests. */
 export function makeRandom(seed: number): Random {
   let state = seed | 0
   const next = (): number => {

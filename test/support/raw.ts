@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 
-/** A connection on which a test writes HTTP of its own making. */
+/** A connection on which a test writes raw HTTP. */
 export interface Raw {
   socket: Socket
   write(data: string | Uint8Array): void
-  /** Says that nothing more will come, and still listens. */
+  /** Half-closes the connection. */
   end(): void
-  /** Everything the server sent until it closed the connection. */
+  /** Everything received until the server closes the connection. */
   answer(): Promise<string>
-  /** Waits until the server has sent this. */
+  /** Waits until this was received. */
   until(text: string): Promise<string>
   hangUp(): void
 }
@@ -40,7 +40,7 @@ export async function openRaw(url: string): Promise<Raw> {
   }
 }
 
-/** Status and body of a raw answer. */
+/** Status and body of a raw response. */
 export function readRaw(text: string): { status: number; body: string } {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0), body: rest.join('\r\n\r\n') }

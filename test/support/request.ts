@@ -1,12 +1,12 @@
 import type { AnyAction } from '../../src/contract/contract.ts'
 import { noteReceived } from './answers.ts'
 
-/** What came back, read to its end. */
+/** A complete response. */
 export interface Reply {
   status: number
   headers: Headers
   bytes: Buffer
-  /** The bytes read as a JSON object. */
+  /** The body as a JSON object. */
   readonly json: Record<string, unknown>
 }
 
@@ -16,7 +16,7 @@ export interface Sent {
   headers?: Record<string, string>
   /** Device token for the Authorization header. */
   token?: string | undefined
-  /** Sent as it is; a stream goes in chunks. */
+  /** Sent unchanged; a stream uses chunked transfer coding. */
   body?: string | Uint8Array | FormData | ReadableStream | undefined
   signal?: AbortSignal
 }
@@ -28,7 +28,7 @@ const searchOf = (query: NonNullable<Sent['query']>): string =>
         Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
       ).toString()
 
-/** One request, and the whole of its answer. */
+/** Sends a request and reads the whole response. */
 export async function request(base: string, path: string, sent: Sent = {}): Promise<Reply> {
   const { method = 'GET', query = {}, headers = {}, token, body, signal } = sent
   const search = searchOf(query)
@@ -51,7 +51,7 @@ export async function request(base: string, path: string, sent: Sent = {}): Prom
   }
 }
 
-/** The request of an action: its parameters where the action reads them, its name in the query. */
+/** The request of an action, with its parameters in the query or the body. */
 export function requestOf(
   action: AnyAction,
   params: object,

@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import type { TestServer } from './server.ts'
 
-/** A room with members, straight in the database; returns its id. */
+/** Creates a room with members directly in the database; returns its id. */
 export const makeRoom = (
   { database, clock }: TestServer,
   name: string,
@@ -20,7 +20,7 @@ export const makeRoom = (
     return id
   })
 
-/** Takes a member out of a room. */
+/** Removes a member from a room. */
 export const leaveRoom = async ({ database }: TestServer, room: number, member: Account): Promise<void> => {
   await database.write((tx) =>
     tx.q.deleteFrom('room_members').where('room_id', '=', room).where('user_id', '=', member.id).execute(),

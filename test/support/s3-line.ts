@@ -3,41 +3,41 @@ import { createServer, request as ask, type IncomingMessage, type ServerResponse
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** What happens to a request on its way; nothing where all is left out. */
+/** Faults of a request; none by default. */
 export interface Fate {
-  /** Is answered on the way, and the store never hears of it. */
+  /** Responds without forwarding the request to the store. */
   answer?: { status: number; code?: string; message?: string; headers?: Record<string, string>; body?: string }
-  /** The connection breaks after so many bytes of the request's body. */
+  /** Breaks the connection after this many bytes of the request body. */
   cutAfter?: number
-  /** The connection breaks after so many bytes of the answer's body. */
+  /** Breaks the connection after this many bytes of the response body. */
   cutAnswerAfter?: number
-  /** The store does what it was asked, and its answer is lost. */
+  /** The store executes the request, but its response is lost. */
   loseAnswer?: boolean
-  /** Nothing ever comes back. */
+  /** Never responds. */
   silence?: boolean
-  /** Headers of the answer that read differently. */
+  /** Headers that are replaced in the response. */
   headers?: Record<string, string>
 }
 
 export interface Asked {
   method: string
-  /** Path and query, as sent. */
+  /** Path and query. */
   url: string
   headers: IncomingMessage['headers']
-  /** How many requests came before this one. */
+  /** Number of earlier requests. */
   index: number
-  /** Whether its answer was given to its end, once it was or cannot be any more. */
+  /** Whether the response was sent completely; settles when it was, or cannot be any more. */
   over: Promise<boolean>
 }
 
 export interface Line {
   url: string
   asked: Asked[]
-  /** Decides over every request from now on; one that has to wait is waited for. */
+  /** Sets the function that decides on faults; requests wait for its result. */
   decide(how: (asked: Asked) => Fate | undefined | void | Promise<Fate | undefined | void>): void
 }
 
-/** The way to a server at a URL, on which a test decides what happens. */
+/** A proxy to a server at which a test can cause faults. */
 export async function lineOfTest(to: string): Promise<Line> {
   let how: Parameters<Line['decide']>[0] = () => undefined
   const asked: Asked[] = []
@@ -102,7 +102,7 @@ async function carry(to: string, request: IncomingMessage, response: ServerRespo
   response.end()
 }
 
-/** Resolves when an answer takes more, or nobody wants it any more. */
+/** Resolves when the response accepts more data, or was closed. */
 async function room(response: ServerResponse): Promise<void> {
   const over = new AbortController()
   const { signal } = over
@@ -110,7 +110,7 @@ async function room(response: ServerResponse): Promise<void> {
   over.abort()
 }
 
-/** A point at which requests wait until the test lets them go on. */
+/** A point at which requests wait until the test opens it. */
 export function gate(): { reached: Promise<void>; open(): void; pass(): Promise<void> } {
   let arrive!: () => void
   let open!: () => void

@@ -6,13 +6,12 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import S3rver from 's3rver'
 
-// An S3 server of its own process, for tests. It keeps its buckets as folders of FOLDER/buckets, says `ready URL` and ends
-// with its input:
+// An S3 server for tests. It stores its buckets in FOLDER/buckets, prints `ready URL`, and ends when its input ends:
 //
 //   node s3-program.mjs FOLDER
 //
-// The package behind it is a store for trying things out; what real ones promise and it does not is done here: an object is
-// there as a whole or not at all, uploads in parts can be abandoned, and a range may end with the first byte.
+// The package is made for experiments. This program adds guarantees of real stores: objects appear atomically, multipart
+// uploads can be aborted, and a range may end with the first byte.
 
 const folder = process.argv[2]!
 const directory = join(folder, 'buckets')
@@ -50,7 +49,7 @@ store.deleteObject = async (bucket, key) => {
 }
 
 const getObject = store.getObject.bind(store)
-// A number of zero is taken there for none.
+// The package treats the number zero as absent.
 store.getObject = (bucket, key, options) =>
   getObject(bucket, key, options?.end === 0 ? { ...options, end: '0' } : options)
 

@@ -1,14 +1,13 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Asked } from './s3-line.ts'
 
-// What a store makes of a request to see whether its signature is right (Signature Version 4). The server of the tests
-// does not look.
+// Computes signatures of requests (Signature Version 4): the S3 server of the tests does not check them.
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 const encoded = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${Buffer.from(sign).toString('hex')}`)
 
-/** What a request says of its signature, in its query or its header. */
+/** The signature's parameters, from the query or the header. */
 function statement({ url, headers }: Asked) {
   const query = new URL(url, 'http://host').searchParams
   const header = Object.fromEntries(
@@ -28,7 +27,7 @@ function statement({ url, headers }: Asked) {
 
 export const given = (asked: Asked): string => statement(asked).signature
 
-/** The signature that a request must have by a secret key. */
+/** The expected signature of a request for a secret key. */
 export function signatureOf(asked: Asked, secret: string): string {
   const { query, names, scope, date, payload } = statement(asked)
   const sorted = [...query]

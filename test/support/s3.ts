@@ -6,42 +6,42 @@ import { startS3, type Child } from './child.ts'
 import { filesBelow } from './contents.ts'
 import { temporaryFolder } from './server.ts'
 
-/** What the server of the tests knows. */
+/** Credentials of the S3 server. */
 export const s3Keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 
-/** The same, as the environment of a server names it. */
+/** The same as environment variables. */
 export const s3Environment = {
   AWS_ACCESS_KEY_ID: s3Keys.accessKeyId,
   AWS_SECRET_ACCESS_KEY: s3Keys.secretAccessKey,
 } as const
 
 export interface S3Bucket {
-  /** Address of the bucket, or of a part of it, at the server itself or at what stands before it. */
+  /** Address of the bucket or of a prefix in it, at the server or at a proxy. */
   address(options?: { prefix?: string; endpoint?: string }): string
   place(options?: { prefix?: string; endpoint?: string }): S3Location
   /** URL of the server. */
   endpoint: string
   /** Names of all objects. */
   objects(): Promise<string[]>
-  /** Files that uploads in parts have begun with. */
+  /** Files of incomplete multipart uploads. */
   uploads(): Promise<string[]>
-  /** Stores an object as another program does. */
+  /** Stores an object as another program would. */
   write(key: string, content: string): Promise<void>
-  /** Sets when an object was stored, epoch ms. */
+  /** Sets the time an object was stored, epoch ms. */
   age(key: string, modified: number): Promise<void>
   remove(): Promise<void>
-  /** Takes the bucket away with all that is in it; the result brings it back. */
+  /** Removes the bucket with its contents; the result restores it. */
   hide(): Promise<() => Promise<void>>
 }
 
 export interface S3Server {
-  /** A bucket of a name, which is made if it is not there; without a name a new one. */
+  /** A bucket by name, created if necessary; a new one without a name. */
   bucket(name?: string): Promise<S3Bucket>
 }
 
 const OBJECT = '._S3rver_object'
 
-/** An S3 server for the tests of a file, started when the first of them asks for it. */
+/** An S3 server for the tests of a file, started on first use. */
 export function s3OfFile(): S3Server {
   let started: Promise<{ folder: string; child: Child }> | undefined
   let buckets = 0

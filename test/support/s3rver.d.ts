@@ -1,4 +1,4 @@
-// What the tests use of a package that comes without types.
+// Types of a package without types, as far as the tests use it.
 declare module 's3rver' {
   import type { Readable } from 'node:stream'
 

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { makeSandbox } from '../../src/outside/sandbox.ts'
 
-// Runs a command in the sandbox as whoever starts it, and says what came of it as JSON.
+// Runs a command in the sandbox as the current user, and prints the result as JSON.
 
 const files = (async function* () {
   yield await Promise.resolve({ path: 'deep/a.txt', content: Buffer.from('kept') })

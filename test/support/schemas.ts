@@ -6,7 +6,7 @@ interface Schema {
   additionalProperties?: unknown
 }
 
-/** The schema with every object closed to fields it does not name, unless it says that it is open. */
+/** The schema with undeclared fields forbidden in all objects that are not explicitly open. */
 export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -17,6 +17,6 @@ export function closed(schema: unknown): unknown {
   return { additionalProperties: false, ...inner, properties: parts }
 }
 
-/** Where a value departs from a schema; fields that the schema does not name are departures too. */
+/** Deviations of a value from a schema, including undeclared fields. */
 export const departures = (schema: TSchema, value: unknown): string[] =>
   Value.Errors(closed(schema) as TSchema, value).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`)

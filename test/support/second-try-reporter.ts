@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** Names the tests that passed only at the second try (`--retry=1`), so that none of them hides. */
+/** Lists tests that passed only at the second attempt (`--retry=1`). */
 export class SecondTryReporter implements Reporter {
   #names: string[] = []
 

@@ -13,16 +13,16 @@ import { request, type Reply, type Sent } from './request.ts'
 
 export interface ServerOptions {
   clock?: TestClock
-  /** Whether rate limits apply, as they do by default; here they are off unless asked for. */
+  /** Whether rate limits apply; off by default. */
   limits?: boolean
-  /** Whether there is an administrator already. */
+  /** Whether there is an administrator. */
   administered?: boolean
   flags?: Partial<Record<OptionName, string>>
-  /** What else its environment holds. */
+  /** Additional environment variables. */
   env?: Record<string, string>
-  /** An existing data directory, which stays when the server closes. */
+  /** An existing data directory, which is kept when the server closes. */
   dataDir?: string
-  /** When the first upkeep begins. No test lasts until then by default: what upkeep commits would be taken for the test's. */
+  /** Time of the first upkeep. By default later than any test lasts: its commits would disturb tests. */
   upkeepAfterMs?: number
 }
 
@@ -31,26 +31,26 @@ export { temporaryFolder } from './folder.ts'
 export interface TestServer {
   url: string
   dataDir: string
-  /** What another process needs in its environment to open the same installation. */
+  /** Environment with which another process opens the same installation. */
   env: Record<string, string>
   local: Local
   clock: TestClock
-  /** The database as another process sees it. */
+  /** The database as opened by another process. */
   database: Database
-  /** An account with a device token; nothing is hashed for it, so its password never matches. */
+  /** An account with a device token; it has no valid password, because hashing is slow. */
   account(options?: AccountOptions): Promise<Account>
   send(path: string, sent?: Sent): Promise<Reply>
-  /** Stores a setting as an administrator's command in another process does. */
+  /** Stores a setting like the command of an administrator in another process. */
   set(name: OptionName | '#maintenance', value: unknown): Promise<void>
   close(): Promise<void>
 }
 
 const SETTINGS_HOLD_MS = 10
 
-/** Waits until servers have noticed what another process set: what they read of the settings holds for some milliseconds. */
+/** Waits until servers have noticed settings of another process, which they cache for some milliseconds. */
 export const settingsNoticed = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, SETTINGS_HOLD_MS))
 
-/** A temporary folder that is removed with the test. */
+/** A temporary folder, removed with the test. */
 export async function folderOfTest(): Promise<string> {
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
@@ -64,7 +64,7 @@ export async function folderOfFile(): Promise<string> {
   return folder
 }
 
-/** A server on a free port with a data directory of its own; whoever starts it closes it. */
+/** Starts a server on a free port with its own data directory; the caller closes it. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { clock = makeClock(), limits = false, administered = true, flags = {}, upkeepAfterMs = 86_400_000 } = options
   const dataDir = options.dataDir ?? (await temporaryFolder())
@@ -97,7 +97,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   }
 }
 
-/** The same for all tests of a file, at its top. */
+/** The same for all tests of a file; call it at the top level. */
 export async function serverOfFile(options: ServerOptions = {}): Promise<TestServer> {
   const server = await startServer(options)
   afterAll(() => server.close())

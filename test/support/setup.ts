@@ -4,7 +4,7 @@ import { listenToServers, undocumentedAnswers } from './answers.ts'
 
 listenToServers()
 
-// Commands that ran in this process for another file of its worker may have tightened it.
+// Commands that ran in this process for an earlier file may have changed it.
 process.umask(0o022)
 
 afterEach(async () => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { root } from '../shape/repository.ts'
 
 interface Place {
-  /** The home folder; `bin` below it comes first in the path and holds `svc`. */
+  /** The home folder; its `bin` is first in the path and contains `svc`. */
   home: string
   cwd: string
   env: Record<string, string>
 }
 
-/** Runs a script of bash in which `svc` is the built command. */
+/** Runs a bash script in which `svc` is the built command. */
 export async function runShell(script: string, { home, cwd, env }: Place) {
   const bin = join(home, 'bin')
   await mkdir(bin, { recursive: true })

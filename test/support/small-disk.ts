@@ -9,11 +9,11 @@ const run = promisify(execFile)
 
 export interface SmallDisk {
   folder: string
-  /** From then on it can only be read. */
+  /** Makes it read-only. */
   freeze(): Promise<void>
 }
 
-/** A disk of its own with so many bytes, or why there can be none: mounting one takes the administrator of a Linux machine. */
+/** Mounts a disk of some bytes; returns a reason if it cannot: mounting requires root on Linux. */
 export async function smallDisk(bytes: number): Promise<SmallDisk | { reason: string }> {
   if (process.platform !== 'linux') return { reason: 'only Linux mounts a disk in memory' }
   if (process.getuid?.() !== 0) return { reason: 'only root can mount a small disk' }
@@ -36,7 +36,7 @@ export async function smallDisk(bytes: number): Promise<SmallDisk | { reason: st
 
 const MIB = 1 << 20
 
-/** Takes all the room there is on a disk; what it returns gives it back. */
+/** Fills a disk; the result frees the space. */
 export async function fill(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'filler')
   const file = await open(path, 'w')

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/storage/engine/database.ts'
 
-/** A value that differs after every commit that changed a row, whoever made it; `database` must not be the one that writes. */
+/**
+ * A value that changes with every commit that changed a row, by any process; `database` must not be the writing one.
+ */
 export async function commitsSeenBy({ read }: Database): Promise<string | number> {
   if (read.engine === 'postgres') {
     const tables = sql<{ name: string }>`select quote_ident(relname) as name from pg_class

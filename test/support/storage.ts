@@ -9,14 +9,14 @@ import { ensureTables } from '../../src/storage/engine/synchronised-tables.ts'
 import { openSqlite } from '../../src/storage/engine/sqlite.ts'
 import { folderOfTest } from './server.ts'
 
-/** Opens a database file for one test, as often as the test wants to be another process. */
+/** Opens a database file for one test; several calls act like several processes. */
 export function openForTest(file: string): Database {
   const database = openSqlite(file)
   onTestFinished(() => database.close())
   return database
 }
 
-/** A database file with every table, and one account. */
+/** A database file with all tables and one account. */
 export async function databaseOfTest(): Promise<{ database: Database; file: string; user: number }> {
   const file = join(await folderOfTest(), 'svc.db')
   const database = openForTest(file)
@@ -25,7 +25,7 @@ export async function databaseOfTest(): Promise<{ database: Database; file: stri
   return { database, file, user: await addUser(database, 'ada') }
 }
 
-/** How SQLite executes the queries of `work`. */
+/** SQLite's query plans for the queries of `work`. */
 export async function plansOf({ read }: Database, work: (on: Reader) => Promise<unknown>): Promise<string[]> {
   const nodes: RootOperationNode[] = []
   const q = read.q.withPlugin({

@@ -5,15 +5,15 @@ import { promisify } from 'node:util'
 /** A system call of a traced process. */
 export interface SystemCall {
   name: string
-  /** What stood between the parentheses. */
+  /** The text between the parentheses. */
   arguments: string
   result: string
-  /** Lines of the trace on which it began and ended: what ends before another begins was over by then. */
+  /** Lines of the trace on which the call began and ended; the order of lines is the order of events. */
   began: number
   ended: number
 }
 
-/** Whether this machine lets us look at the system calls of a process; if not, why. */
+/** Undefined if this machine permits tracing; otherwise the reason. */
 export async function straceMissing(): Promise<string | undefined> {
   try {
     await promisify(execFile)('strace', ['-o', '/dev/null', 'true'])
@@ -27,7 +27,7 @@ const WHOLE = /^(\w+)\((.*)\)\s+= (.*)$/
 const UNFINISHED = /^(\w+)\((.*) <unfinished \.\.\.>$/
 const RESUMED = /^<\.\.\. (\w+) resumed>(.*)\)\s+= (.*)$/
 
-/** The calls of a trace written by `strace -f -y -o FILE`, in the order in which they began. */
+/** The calls of a trace of `strace -f -y -o FILE`, in the order in which they began. */
 export async function readTrace(file: string): Promise<SystemCall[]> {
   const calls: SystemCall[] = []
   const open = new Map<string, SystemCall>()

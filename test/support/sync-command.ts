@@ -21,37 +21,37 @@ import { runWarm } from './warm-command.ts'
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const PASSWORD = 'analytical engine'
 
-/** Takes from root what lets it into every folder (capabilities(7)); util-linux has the program. */
+/** Removes the capabilities of root that override permissions (capabilities(7)); setpriv is part of util-linux. */
 const CONFINED = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-dac_override,-dac_read_search', '--'] : []
 
-/** Milliseconds that a server may take to start on a busy machine. */
+/** Startup timeout of a server on a busy machine, ms. */
 const START = 60_000
 
 interface StartOptions {
   stdin?: string
   cwd?: string
   env?: NodeJS.ProcessEnv
-  /** Whether permissions hold for the command, which they do not for root. */
+  /** Whether file permissions apply to the command, as they do not for root. */
   confined?: boolean
 }
 
 export interface SyncCommand {
   /** The folder of the tests of this file. */
   place: string
-  /** The home of the user who synchronises. */
+  /** The home of the synchronising user. */
   home: string
   url: string
   environment(): NodeJS.ProcessEnv
   start(args: string[], options?: StartOptions): { child: ChildProcessWithoutNullStreams; ended: Promise<Ended> }
-  /** Runs a command to its end, in the process of those before it where permissions need not hold. */
+  /** Runs a command to its end, in a shared process unless permissions must apply. */
   svc(args: string[], options?: StartOptions): Promise<Ended>
-  /** Runs a command that has to succeed. */
+  /** Runs a command that must succeed. */
   ok(args: string[], options?: StartOptions): Promise<Ended>
   /** A signed-in account with `count` empty synchronised folders. */
   folders(count: number): Promise<{ profile: string; roots: string[] }>
 }
 
-/** The built command with a server of its own, which the tests of a file share. Its fields are there once the tests run. */
+/** The built command with a server shared by the tests of a file; the fields are available in tests and hooks. */
 export function useSyncCommand(): SyncCommand {
   let server: ChildProcess
   let users = 0
@@ -135,7 +135,7 @@ export function write(root: string, path: string, content: string | Buffer): voi
   writeFileSync(join(root, path), content)
 }
 
-/** Every path in a folder but the engine's own, sorted. */
+/** All paths in a folder, sorted, except the engine's own. */
 export function paths(root: string, at = ''): string[] {
   return readdirSync(join(root, at), { withFileTypes: true })
     .flatMap((entry) => {
@@ -146,7 +146,7 @@ export function paths(root: string, at = ''): string[] {
     .sort()
 }
 
-/** What a folder holds by path: the text of a file, or `/`. */
+/** The contents of a folder by path: the text of a file, or `/`. */
 export const contents = (root: string): Record<string, string> =>
   Object.fromEntries(
     paths(root).map((path) => [

@@ -4,15 +4,15 @@ import { tarEnd, tarHeader, tarPadding } from '../../src/base/tar-writer.ts'
 export interface Packed {
   name: string
   content?: string | Uint8Array
-  /** One character; `0`, a file, when not given. */
+  /** One character; default `0`, a file. */
   type?: string
   mtime?: number
   keys?: Record<string, string>
-  /** Instead of the content's. */
+  /** Overrides the size of the content. */
   size?: number
 }
 
-/** Writes a header's type and reckons its sum again. */
+/** Sets the type in a header and updates its checksum. */
 function retyped(header: Uint8Array, type: string): Uint8Array {
   const block = header.subarray(-512)
   block[156] = type.charCodeAt(0)
@@ -31,7 +31,7 @@ export const entryBytes = ({ name, content = '', type, mtime = 1_000, keys = {},
 /** An archive as a client sends it. */
 export const tarOf = (...entries: Packed[]): Buffer => Buffer.concat([...entries.map(entryBytes), tarEnd()])
 
-/** Every entry of an archive with its content. */
+/** Entries of an archive with their contents. */
 export async function unpacked(archive: Uint8Array, piece = archive.length) {
   async function* pieces() {
     for (let at = 0; at < archive.length; at += piece) yield archive.subarray(at, at + piece)

@@ -4,23 +4,23 @@ import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
 import { until } from './chat-command.ts'
 
-/** Whether terminals can be tried here. */
+/** Whether tmux is available. */
 export const hasTmux = spawnSync('tmux', ['-V']).status === 0
 
-/** A terminal with a program in it. */
+/** A terminal that runs a program. */
 export interface Pane {
-  /** Types text as it is. */
+  /** Types text unchanged. */
   type: (text: string) => Promise<void>
   /** Presses keys by tmux's names, such as `Enter` or `M-Up`. */
   press: (...keys: string[]) => Promise<void>
-  /** What is on the screen, line by line; with `isRaw` also its colours. */
+  /** The screen, line by line; with `isRaw` including colours. */
   screen: (isRaw?: boolean) => Promise<string>
   /** Waits until the screen matches. */
   shows: (pattern: RegExp) => Promise<void>
   resize: (columns: number, rows: number) => Promise<void>
 }
 
-/** Opens terminals of one tmux server in a folder; it ends with the test. */
+/** Opens terminals of one tmux server in a folder; it is ended with the test. */
 export function openTmux(folder: string) {
   const socket = join(folder, 'tmux')
   const tmux = async (...args: string[]): Promise<string> =>
@@ -31,7 +31,7 @@ export function openTmux(folder: string) {
     const words = Object.entries({ ...env, LANG: 'C.UTF-8', TERM: 'screen-256color', TZ: 'UTC' }).map(
       ([key, value]) => `${key}=${value}`,
     )
-    // What the program leaves behind can be looked at after it has ended.
+    // Keep the terminal open after the program has ended.
     const script = '"$@"; printf "ended with %s\\n" "$?"; exec cat'
     await tmux(
       'new-session',

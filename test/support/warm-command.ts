@@ -14,8 +14,8 @@ let child: ChildProcess | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs the built command to its end in a process that has run others before, ten times cheaper than in one of its own. The tests
- * of a worker share that process, which ends with the worker; commands wait for each other.
+ * Runs the built command to its end in a process that has run others before, ten times faster than in a new one. The
+ * tests of a worker share that process, which ends with the worker; commands run one at a time.
  */
 export function runWarm(wanted: Wanted): Promise<Ended> {
   const ended = last.then(() => send(wanted))
@@ -30,7 +30,7 @@ async function send(wanted: Wanted): Promise<Ended> {
     stdio: 'inherit',
   })
   const running = child
-  // An idle process does not keep the worker from ending.
+  // An idle process must not keep the worker alive.
   running.ref()
   running.channel!.ref()
   const answered = new AbortController()

@@ -1,5 +1,5 @@
-// Runs commands one after the other in one process, for warm-command.ts: most of the time of a short command goes into loading its
-// code. Apart from that a command does what it does in a process of its own, until nothing would keep that from ending.
+// Runs commands one after another in one process, for warm-command.ts: a short command spends most of its time loading
+// code. Otherwise a command behaves as in its own process, and ends when nothing keeps the event loop alive.
 import { writeSync } from 'node:fs'
 import process from 'node:process'
 import { Readable, Writable } from 'node:stream'
@@ -9,14 +9,14 @@ import { fileURLToPath } from 'node:url'
 const built = new URL('../../dist/svc.js', import.meta.url)
 const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
-/** What a command listens to on its process. */
+/** Process events that a command listens to. */
 const EVENTS = ['beforeExit', 'exit', 'uncaughtException', 'SIGINT', 'SIGTERM', 'SIGHUP']
 
 const { reallyExit } = process
 let printed = { stdout: [], stderr: [] }
 let runs = 0
 
-// Modules may keep a stream, so it is the same for all commands.
+// Modules may store a stream, so it must be the same object for all commands.
 for (const name of ['stdout', 'stderr']) {
   const write = (chunk, _encoding, done) => {
     printed[name].push(chunk)
@@ -35,7 +35,7 @@ process.on('message', (wanted) => {
   )
 })
 
-/** How many things keep this process when no command runs: the channel to its parent. */
+/** Resources that keep the process alive when idle: the channel to its parent. */
 const idle = process.getActiveResourcesInfo().length
 
 async function run({ words, cwd, env, stdin }) {
@@ -49,7 +49,7 @@ async function run({ words, cwd, env, stdin }) {
   Object.defineProperty(process, 'stdin', { value: input, configurable: true })
   let code
   process.exit = (given) => void (code ??= given)
-  // The entry is loaded anew, and runs the command with modules that are there already.
+  // Load the entry again; its modules are cached.
   await import(`${built.href}?${(runs += 1)}`)
   while (process.getActiveResourcesInfo().length > idle) await sleep(1)
   process.emit('beforeExit', 0)

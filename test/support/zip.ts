@@ -4,19 +4,19 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { temporaryFolder } from './folder.ts'
 
-/** An entry as Python's reader finds it in an archive. */
+/** An entry as read by Python's `zipfile`. */
 export interface Unzipped {
   name: string
   size: number
-  /** Of the content that was read, whose sum is the one the archive tells. */
+  /** Of the content as read; its CRC was verified. */
   sha256: string
-  /** Of the field for UTC, in seconds; null without one. */
+  /** From the UTC extra field, epoch seconds; null if absent. */
   mtime: number | null
-  /** Year, month, day, hour, minute and second on the clock of whoever wrote it. */
+  /** Year, month, day, hour, minute and second in the writer's local time. */
   wall: number[]
-  /** Permissions and kind, as Unix has them. */
+  /** Unix permissions and file type. */
   mode: number
-  /** Flag of UTF-8 names. */
+  /** Flag for UTF-8 names. */
   utf8: boolean
 }
 
@@ -39,7 +39,7 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 print(json.dumps(found))
 `
 
-/** Reads an archive with another program than the one that wrote it, every content to its end. */
+/** Reads a whole archive with an independent implementation. */
 export async function unzipped(archive: Uint8Array): Promise<Unzipped[]> {
   const folder = await temporaryFolder()
   try {
