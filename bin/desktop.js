@@ -39,7 +39,11 @@ export async function buildDesktop(esbuild, root, folder) {
       assetsInlineLimit: 0,
       chunkSizeWarningLimit: 2_000,
       reportCompressedSize: false,
-      rollupOptions: { input: Object.fromEntries(Object.entries(entries).map(([n, p]) => [n, join(source, p)])) },
+      // A note about the speed of plugins is not for whoever installs svc.
+      rolldownOptions: {
+        checks: { pluginTimings: false },
+        input: Object.fromEntries(Object.entries(entries).map(([n, p]) => [n, join(source, p)])),
+      },
     },
   })
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
