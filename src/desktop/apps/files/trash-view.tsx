@@ -42,8 +42,8 @@ async function restore({ id, path }: Entry): Promise<void> {
 }
 
 async function confirmAndErase(work: () => Promise<unknown>, text: string): Promise<void> {
-  const isSure = await confirm({ title: words('erase_title'), text, action: words('erase'), danger: true })
-  if (isSure) await attempt(work)
+  const isConfirmed = await confirm({ title: words('erase_title'), text, action: words('erase'), danger: true })
+  if (isConfirmed) await attempt(work)
 }
 
 /** Deleted items that can be restored. */
