@@ -3,7 +3,7 @@ import { openLocal } from '../src/wiring/local-domain.ts'
 import { startService, type Server } from './server.ts'
 import type { Workspace } from './workspace.ts'
 
-/** A data directory with one account that is signed in. */
+/** A data directory with one account and a client signed in to it. */
 export interface Account {
   dataDir: string
   database: string
@@ -11,10 +11,10 @@ export interface Account {
   token: string
 }
 
-/** Who every prepared data directory belongs to. */
+/** The owner of every prepared data directory. */
 export const ADA = { username: 'ada', password: 'the analytical engine weaves' }
 
-/** Prepares a data directory. `seed` may put rows straight into its database before any server runs. */
+/** Prepares a data directory. `seed` may insert rows into its database before a server runs. */
 export async function makeAccount(
   workspace: Workspace,
   seed?: (database: SqliteHandle, user: number) => void,
@@ -30,7 +30,7 @@ export async function makeAccount(
   return { dataDir, database: local.directory.database, user, token: login.token }
 }
 
-/** Opens a database file for the time of `work`. */
+/** Opens a database file for the duration of `work`. */
 export async function withDatabase<T>(file: string, work: (database: SqliteHandle) => T | Promise<T>): Promise<T> {
   const database = openEngine(file, 5_000)
   try {
@@ -40,7 +40,7 @@ export async function withDatabase<T>(file: string, work: (database: SqliteHandl
   }
 }
 
-/** Runs `work` while the service serves an account. */
+/** Runs `work` while a server serves an account. */
 export async function withService<T>(
   workspace: Workspace,
   { dataDir }: Account,

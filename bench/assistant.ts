@@ -15,7 +15,7 @@ const MOST_MS = 15
 
 const STREAMS = 50
 const PIECES = 40
-/** Answers that one user may be given at once. */
+/** Concurrent answers per user. */
 const AT_ONCE = 2
 
 const PATH = '/api/assistant.php'
@@ -29,7 +29,7 @@ const ANSWER = [
   'data: [DONE]\n\n',
 ].join('')
 
-/** A model that has its answer at once; `working` tells the ms it had a question, and forgets them. */
+/** A model that responds at once; `working` returns its processing time since the last call, ms. */
 async function withModel<T>(work: (model: { url: string; working: () => number }) => Promise<T>): Promise<T> {
   let spent = 0
   const server = createServer((request, response) => {
@@ -54,7 +54,7 @@ async function withModel<T>(work: (model: { url: string; working: () => number }
   }
 }
 
-/** An account whose service asks a model. */
+/** An account whose server uses a model. */
 async function accountWith(workspace: Workspace, url: string): Promise<Account> {
   const account = await makeAccount(workspace)
   const local = await openLocal({ dataDir: account.dataDir, env: {} })
@@ -66,7 +66,7 @@ async function accountWith(workspace: Workspace, url: string): Promise<Account> 
   return account
 }
 
-/** What the server adds to the time of the model: from the question to the whole answer, conversation stored. */
+/** Time added by the server to that of the model: from the question to the complete, stored answer. */
 export const assistantOwn: Figure = {
   name: 'assistant-own',
   unit: 'ms',
@@ -99,7 +99,7 @@ export const assistantOwn: Figure = {
     }),
 }
 
-/** Answers that arrive whole while as many are streamed at once. */
+/** Complete answers per second while others are streamed. */
 export const assistantStreams: Figure = {
   name: 'assistant-streams',
   unit: 'streams',

@@ -11,7 +11,7 @@ import type { Workspace } from './workspace.ts'
 
 const MIB = 1 << 20
 const SMALL = 10_000
-/** Large contents: 1 GiB together. */
+/** Large files: 1 GiB in total. */
 const LARGE = 256
 const LARGE_SIZE = 4 * MIB
 
@@ -24,7 +24,7 @@ const svc = (...args: string[]): void => run(process.execPath, [SVC, ...args])
 
 const hasRestic = (): boolean => spawnSync('restic', ['version'], { stdio: 'ignore' }).status === 0
 
-/** A data directory with 10,000 files of 1 to 16 KiB, which stand in the database, and 256 of 4 MiB, which do not. */
+/** A data directory with 10,000 files of 1 to 16 KiB, stored in the database, and 256 of 4 MiB, stored as blobs. */
 async function makeData(workspace: Workspace): Promise<string> {
   const small = numbers(SMALL).map((number): SeedFile => {
     const data = bytesOf(number, 1_024 + ((number * 7_919) % (15 * 1_024)))
@@ -49,7 +49,7 @@ async function makeData(workspace: Workspace): Promise<string> {
   return dataDir
 }
 
-/** What tar writes, as safe from a power cut as a backup. */
+/** Writes a tar archive, flushed like a backup. */
 function writeTar(file: string, dataDir: string): void {
   run('tar', ['-cf', file, '-C', dataDir, '.'])
   const handle = openSync(file, 'r+')
@@ -84,7 +84,7 @@ export const backupCreate: Figure = {
   },
 }
 
-/** A backup when nothing changed since the last one, beside one that finds an empty folder. */
+/** A backup without changes since the last one, compared with one into an empty folder. */
 export const backupAgain: Figure = {
   name: 'backup-again',
   unit: 'ms',
@@ -95,7 +95,7 @@ export const backupAgain: Figure = {
     const folder = workspace.folder('backup')
     const create = (to: string) => svc('backup', 'create', '--data-dir', dataDir, '--to', to)
     return interleave({
-      // The first backup in another folder was the last one, so that this one begins with one that is not measured.
+      // The last backup went to another folder: run one that is not measured.
       async ours() {
         const to = join(folder, 'again')
         create(to)
@@ -112,7 +112,7 @@ export const backupAgain: Figure = {
   },
 }
 
-/** The same beside restic. */
+/** The same compared with restic. */
 export const backupAgainRestic: Figure = {
   name: 'backup-again-restic',
   unit: 'ms',

@@ -1,7 +1,7 @@
 import Fastify, { LogController } from 'fastify'
 import { makeLogger } from '../src/http/logger.ts'
 
-/** The least that Fastify can do for a ping: one route with the service's logger, and like there one line a request. */
+/** The minimum for a ping in Fastify: one route, with the logger of the service and one log line per request. */
 export async function serveBare(): Promise<void> {
   const app = Fastify({
     logger: (await makeLogger('info', 'json')) ?? false,

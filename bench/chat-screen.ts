@@ -11,12 +11,12 @@ import type { Workspace } from './workspace.ts'
 const ROUNDS = 9
 const MOST_START_MS = 400
 const MOST_SHOW_MS = 300
-/** How long anything may take before it counts as not happening, milliseconds. */
+/** Timeout of any step, ms. */
 const PATIENCE_MS = 20_000
 
-/** `svc chat` on a terminal of its own. */
+/** `svc chat` on its own terminal. */
 interface Screen {
-  /** Resolves when a text was shown that was not before. */
+  /** Resolves when a new text is shown. */
   shows(text: string): Promise<void>
   /** Leaves the chat. */
   leave(): Promise<void>
@@ -25,7 +25,7 @@ interface Screen {
 function openScreen(workspace: Workspace, url: string, token: string): Screen {
   const own = workspace.folder('client')
   const env = { ...plainEnv(), TERM: 'xterm-256color', XDG_CONFIG_HOME: own, SVC_URL: url, SVC_TOKEN: token }
-  // `script` of util-linux gives a program a terminal and hands on what is written to it.
+  // `script` of util-linux provides a terminal and forwards its input.
   const child = spawn('script', ['-qfec', `'${process.execPath}' '${SVC}' chat`, '/dev/null'], { env })
   workspace.adopt(child)
   const ended = new Promise<void>((resolve, reject) =>
@@ -58,7 +58,7 @@ function openScreen(workspace: Workspace, url: string, token: string): Screen {
   }
 }
 
-/** How long it takes from the start of the command until the messages of a room are on the screen. */
+/** Time from the start of the command until the messages of a room are shown. */
 export const chatStart: Figure = {
   name: 'chat-start',
   unit: 'ms',
@@ -93,7 +93,7 @@ export const chatStart: Figure = {
   },
 }
 
-/** How long it takes from the beginning of sending a message until it is on the screen of somebody else. */
+/** Time from sending a message until it is shown to another user. */
 export const chatShow: Figure = {
   name: 'chat-show',
   unit: 'ms',

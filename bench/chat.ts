@@ -10,16 +10,16 @@ const CONNECTIONS = 16
 
 const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
-/** The path of an action of the chat. */
+/** Path of a chat action. */
 export const pathOf = (action: string, query = '') => `/api/team-chat.php?action=${action}${query}`
 
-/** The answer to a request, as an object. */
+/** The response to a request, as an object. */
 export async function answerOf(connection: Connection, request: Buffer): Promise<Record<string, unknown>> {
   const { body } = await connection.ask(request)
   return JSON.parse(Buffer.concat(body).toString()) as Record<string, unknown>
 }
 
-/** Opens a room through the interface, with further people in it. */
+/** Opens a room with other users. */
 export async function openRoom(
   url: string,
   token: string,
@@ -32,7 +32,7 @@ export async function openRoom(
   return room.room_id
 }
 
-/** Posting messages; the peer makes the rows of as many messages, as many to a commit as there are connections. */
+/** Posting messages; the peer writes the rows of as many messages, one per connection in each commit. */
 export const chatSend: Figure = {
   name: 'chat-send',
   unit: 'messages/s',
@@ -73,8 +73,8 @@ export const chatSend: Figure = {
 }
 
 /**
- * Makes the writes of a message and nothing else: the clock of the room, the row, the heads and places in its members'
- * feeds, and that its author has been there and read everything.
+ * Performs only the writes of a message: the room's clock, the row, the feeds of its members, and the author's presence
+ * and read position.
  */
 function inserter(database: Parameters<Parameters<typeof withDatabase>[1]>[0], user: number): () => void {
   const enter = database.prepare('update rooms set stamp = ? where id = 1')
@@ -108,7 +108,7 @@ function inserter(database: Parameters<Parameters<typeof withDatabase>[1]>[0], u
   }
 }
 
-/** Asking a room for news when there are none. */
+/** Polling a room without new messages. */
 export const chatPoll: Figure = {
   name: 'chat-poll',
   unit: 'requests/s',

@@ -1,15 +1,18 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 
-/** An answer as it came; the body in pieces, since most figures only count it. */
+/** A response; the body in pieces, since most figures only count its bytes. */
 export interface Answer {
   status: number
   body: Buffer[]
 }
 
-/** One kept connection that sends a request after the other. It costs little, so that the load does not disturb what it measures. */
+/** A persistent connection for one request at a time, cheap enough not to disturb the measurement. */
 export interface Connection {
-  /** Sends a request (see `requestTo`) and resolves with its answer, which must have a Content-Length. Rejects unless it is a 200. */
+  /**
+   * Sends a request (see `requestTo`) and resolves with its response, which must have a Content-Length. Rejects unless
+   * it is a 200.
+   */
   ask(request: Buffer): Promise<Answer>
   close(): void
 }
@@ -27,7 +30,7 @@ export interface Request {
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
-/** A request as it goes over the wire. */
+/** A serialized request. */
 export function requestTo(url: string, { method = 'GET', path, token, cookie, type, body }: Request): Buffer {
   const head = [
     `${method} ${path} HTTP/1.1`,
@@ -96,7 +99,7 @@ function over(socket: Socket): Connection {
   }
 }
 
-/** Opens several connections for the time of `work`. */
+/** Opens several connections for the duration of `work`. */
 export async function withConnections<T>(
   url: string,
   count: number,

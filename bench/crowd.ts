@@ -12,14 +12,14 @@ const WRITING = 20
 const WAIT = 5
 const SAMPLE_MS = 100
 
-/** Files of a writer; once there are as many, they are overwritten. */
+/** Files per writer; then they are overwritten. */
 const FILES = 50
 
 interface Crowd {
   url: string
   /** Requests answered so far. */
   answered: number
-  /** When writers stop, on the clock of `performance`. */
+  /** End of writing, by `performance.now()`. */
   until: number
   /** Whether the writers have stopped and their last messages are stored. */
   quiet: boolean
@@ -29,11 +29,11 @@ interface Room {
   id: number
   /** Messages posted so far. */
   posted: number
-  /** A moment before the first of them. */
+  /** A time before the first of them. */
   since: string
 }
 
-/** Follows a room in a browser session until everything is quiet. Returns how many messages it was told. */
+/** Follows a room in a browser session until everything is quiet. Returns the number of received messages. */
 async function follow(crowd: Crowd, room: Room, { cookie }: Person, connection: Connection): Promise<number> {
   let told = 0
   let after = room.since
@@ -49,7 +49,7 @@ async function follow(crowd: Crowd, room: Room, { cookie }: Person, connection: 
   }
 }
 
-/** Writes messages, rows and files with a device token, one request after the other. */
+/** Writes messages, rows and files with a device token, one request at a time. */
 async function write(crowd: Crowd, room: Room, { token }: Person, connection: Connection): Promise<void> {
   const json = (path: string, fields: object) =>
     requestTo(crowd.url, {
@@ -72,7 +72,7 @@ async function write(crowd: Crowd, room: Room, { token }: Person, connection: Co
   }
 }
 
-/** Notes the memory of a process from now on until it is called. */
+/** Samples the memory of a process until the result is called. */
 function watchMemory(pid: number): () => number[] {
   const samples: number[] = []
   const timer = setInterval(() => samples.push(residentMib(pid, 'VmRSS')), SAMPLE_MS)
@@ -84,13 +84,13 @@ function watchMemory(pid: number): () => number[] {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The mean of the tenth of the samples that begins at a share of them. */
+/** The mean of a tenth of the samples, starting at a fraction of them. */
 const tenthFrom = (samples: readonly number[], share: number): number => {
   const start = Math.floor(samples.length * share)
   return mean(samples.slice(start, start + Math.ceil(samples.length / 10)))
 }
 
-/** Memory of a server that many poll and write to for a while: what is allocated for a request must go with it. */
+/** Memory of a server under load over time: allocations of a request must be freed. */
 export const crowd: Figure = {
   name: 'crowd',
   unit: 'MiB',

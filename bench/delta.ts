@@ -11,7 +11,7 @@ const PAGE = 5_000
 const SELECT = `select id, version, created_at, updated_at, title, content, category, pinned, color
   from svc_notes where user_id = ? and id > ? order by id limit ${PAGE}`
 
-/** Reading the change feed from the beginning, a page after the other. */
+/** Reading the whole feed page by page. */
 export const delta: Figure = {
   name: 'delta',
   unit: 'rows/s',
@@ -32,7 +32,7 @@ export const delta: Figure = {
               rate(ROWS, async () => {
                 for (const request of requests) {
                   const { body } = await connection!.ask(request)
-                  // The end of the answer tells that the page was full; reading all of it is not what is measured.
+                  // The end of the response tells whether the page was full; parsing all of it is not measured.
                   const end = Buffer.concat(body.slice(-2))
                   if (!end.includes(`"count":${PAGE}`)) throw new Error('A page of the feed was not full.')
                 }

@@ -9,26 +9,26 @@ import type { Figure } from './figure.ts'
 import { numbers } from './samples.ts'
 import { filesOf, seedFiles } from './seeds.ts'
 
-/** What each figure may come to at most. */
+/** Upper limits of the figures. */
 const LIMIT = { script: 250, login: 1_000, desktop: 1_000, app: 200, frame: 34, shift: 0.001, growth: 1.1 } as const
 
-/** Entries of the folder that is scrolled. */
+/** Items of the scrolled folder. */
 const ENTRIES = 10_000
 
-/** Questions for news within five hours: 25 s each for a room, 50 s for the feed. */
+/** Polls in five hours: every 25 s for a room, every 50 s for the feed. */
 const POLLS = 1_080
 const WARM_POLLS = 200
 
 const ROUNDS = 5
 
-/** Milliseconds that a person looks before the next click. */
+/** Pause of a person before the next click, ms. */
 const HUMAN_PAUSE = 1_500
 
 const against = (limit: number, ours: number[]) => ({ ours, peer: ours.map(() => limit) })
 
 const built = join(process.cwd(), 'dist', 'desktop')
 
-/** Scripts that the first page loads before it can be used, compressed. */
+/** Compressed size of the scripts that the first page needs. */
 export const desktopScript: Figure = {
   name: 'desktop-script',
   unit: 'KiB',
@@ -50,7 +50,7 @@ interface InBrowser {
   seed?: (database: SqliteHandle, user: number) => void
 }
 
-/** Opens the desktop in new profiles of a browser and measures in each; the first round warms up. */
+/** Opens the desktop in new browser profiles and measures in each; the first round warms up. */
 const inBrowser = (
   { name, unit, limit, rounds = ROUNDS, seed }: InBrowser,
   measure: (page: Page, url: string) => Promise<number>,
@@ -81,7 +81,7 @@ const inBrowser = (
 
 const since = (start: number): number => performance.now() - start
 
-/** From the address to a form that takes a name, with nothing in the browser's cache. */
+/** From navigation to the sign-in form, with an empty cache. */
 export const desktopLogin: Figure = inBrowser(
   { name: 'desktop-login', unit: 'ms', limit: LIMIT.login },
   async (page, url) => {
@@ -99,7 +99,7 @@ async function signIn(page: Page, url: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** From the password to a desktop with its apps, the check of the password included. */
+/** From the password to a desktop with its apps, including verification of the password. */
 export const desktopShown: Figure = inBrowser(
   { name: 'desktop-shown', unit: 'ms', limit: LIMIT.desktop },
   async (page, url) => {
@@ -110,14 +110,14 @@ export const desktopShown: Figure = inBrowser(
   },
 )
 
-/** From the click on an app to what it shows. */
+/** From the click on an app to its content. */
 export const desktopApp: Figure = inBrowser(
   { name: 'desktop-app', unit: 'ms', limit: LIMIT.app },
   async (page, url) => {
     await signIn(page, url)
     const icon = page.getByRole('button', { name: 'Notes' })
     await icon.waitFor()
-    // Once before, as on every day but the first: what it is made of is in the browser's cache.
+    // Open it once before: usually its code is cached.
     const shown = page.frameLocator('iframe[data-app="notes"]').getByText('No notes yet')
     await icon.click()
     await shown.waitFor()
@@ -130,7 +130,7 @@ export const desktopApp: Figure = inBrowser(
   },
 )
 
-/** Scrolls the folder for two seconds; answers the milliseconds between the pictures. */
+/** Scrolls the folder for two seconds; returns the times between frames, ms. */
 const SCROLL = `new Promise((resolve) => {
   const items = document.querySelector('.items')
   const taken = []
@@ -146,7 +146,7 @@ const SCROLL = `new Promise((resolve) => {
   requestAnimationFrame(step)
 })`
 
-/** A folder of 10,000 files is scrolled for two seconds, some 18,000 pixels each: the time of all but the slowest 5 % of the pictures. */
+/** Scrolling a folder of 10,000 files for two seconds, about 18,000 pixels each: 95th percentile of the frame time. */
 export const desktopScroll: Figure = inBrowser(
   {
     name: 'desktop-scroll',
@@ -174,14 +174,14 @@ export const desktopScroll: Figure = inBrowser(
   },
 )
 
-/** Keeps the sum of everything that moved by itself, in the page and in every frame (Layout Instability API). */
+/** Sums up the layout shifts of the page and every frame (Layout Instability API). */
 const WATCH_SHIFTS = `{
   globalThis.shifted = 0
   new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (shifted += value)))
     .observe({ type: 'layout-shift', buffered: true })
 }`
 
-/** From the address over the sign-in to two open apps: how much of what was shown moved, as a part of the screen. */
+/** Cumulative layout shift from navigation through sign-in to two open apps. */
 export const desktopShift: Figure = inBrowser(
   { name: 'desktop-shift', unit: 'of a screen', limit: LIMIT.shift },
   async (page, url) => {
@@ -201,7 +201,7 @@ export const desktopShift: Figure = inBrowser(
   },
 )
 
-/** Five hours with an open room in which nobody speaks, at once: the page's memory afterwards, as a multiple of that before. */
+/** Memory after five hours with an idle room, without waiting, as a multiple of the memory before. */
 export const desktopMemory: Figure = inBrowser(
   {
     name: 'desktop-memory',

@@ -7,10 +7,10 @@ import { duration } from './rounds.ts'
 import { numbers } from './samples.ts'
 import type { Workspace } from './workspace.ts'
 
-// How long the disk takes to make something durable decides what many figures come to: some disks and virtual machines take
-// a twentieth of a millisecond, because they need not wait for anything, an ordinary solid-state disk one or two, others ten.
+// The time of a flush dominates many figures: some disks and virtual machines take 0.05 ms because they do not wait for
+// anything, an ordinary solid-state disk one or two, others ten.
 
-/** Milliseconds that flushing a small change takes in the temporary folder. */
+/** Time to flush a small change in the temporary folder, ms. */
 export async function flushTime(workspace: Workspace): Promise<number> {
   const file = openSync(join(workspace.folder('flush'), 'file'), 'w')
   try {
@@ -25,7 +25,7 @@ export async function flushTime(workspace: Workspace): Promise<number> {
   }
 }
 
-/** Runs this program again with every flush, of all processes, lasting so many milliseconds longer; strace(1) sees to that. */
+/** Runs this program again with every flush of all processes delayed by some milliseconds, using strace(1). */
 export async function runWithSlowFlush(ms: number, args: readonly string[]): Promise<number> {
   const calls = 'fsync,fdatasync'
   const delay = ['-e', `trace=${calls}`, '-e', `inject=${calls}:delay_exit=${Math.round(ms * 1_000)}`]

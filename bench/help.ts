@@ -8,10 +8,10 @@ function run(...args: string[]): void {
   if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status}.`)
 }
 
-/** A start of Node that does nothing: what no command can go below. */
+/** Starts Node without a program: the lower limit for any command. */
 export const startNode = (): void => run('-e', '0')
 
-/** What it costs to start the command line. */
+/** Startup time of the command line. */
 export const help: Figure = {
   name: 'help',
   unit: 'ms',

@@ -13,10 +13,10 @@ import type { Server } from './server.ts'
 import type { Workspace } from './workspace.ts'
 
 const MIB = 1 << 20
-/** Of the file, in MiB. */
+/** Size of the file, MiB. */
 export const SIZE = 512
 
-/** Writes the file that goes up and down. */
+/** Writes the file to transfer. */
 export async function makeFile(workspace: Workspace): Promise<string> {
   const path = join(workspace.folder('large'), 'large.bin')
   const file = await open(path, 'wx')
@@ -29,7 +29,7 @@ export async function makeFile(workspace: Workspace): Promise<string> {
   return path
 }
 
-/** Makes the file another one, which the service has not seen. */
+/** Changes the file, so that its content is new to the service. */
 export async function mark(path: string, round: number): Promise<void> {
   const file = await open(path, 'r+')
   await file.write(Buffer.from(`round ${round}`), 0, null, 16)
@@ -62,10 +62,10 @@ async function download(server: Server, account: Account): Promise<void> {
   if (bytes !== SIZE * MIB) throw new Error(`${bytes} bytes came down.`)
 }
 
-/** Reads a file and hashes it. */
+/** Reads and hashes a file. */
 export const hash = (file: string) => pipeline(createReadStream(file, { highWaterMark: MIB }), createHash('sha256'))
 
-/** One large file going up: received, hashed, written and flushed before the answer. */
+/** Upload of one large file: received, hashed, written and flushed before the response. */
 export const largeUpload: Figure = {
   name: 'upload',
   unit: 'MiB/s',
@@ -87,7 +87,7 @@ export const largeUpload: Figure = {
   },
 }
 
-/** The same file coming down again; the client only counts. */
+/** Download of the same file; the client only counts bytes. */
 export const largeDownload: Figure = {
   name: 'download',
   unit: 'MiB/s',

@@ -32,19 +32,19 @@ const hashOf = ({ database, user }: Account): Promise<string> =>
     (handle) => handle.prepare('select password_hash from users where id = ?').pluck().get(user) as string,
   )
 
-/** The peer: as many passwords compared with the same hash as there are logins in a round, in ms each. */
+/** The peer: as many password verifications as logins in a round, ms each. */
 const compareAll = (hash: string) => async () =>
   (await duration(async () => {
     for (const _ of numbers(LOGINS)) if (!(await verify(hash, ADA.password))) throw new Error('The hash is another.')
   })) / LOGINS
 
 /**
- * Hashing is meant to be slow and nothing around it is: with more than a quarter on top, somebody who signs in waits for
- * something else. The second step is another request with another durable commit, and may take as much again.
+ * Only hashing may be slow: more than a quarter on top means waiting for something else. The second step is another
+ * request with another durable commit, and may take as much again.
  */
 const MOST = { password: 1.25, code: 1.5 } as const
 
-/** Signing in with a password, one after the other. */
+/** Logins with a password, one at a time. */
 export const login: Figure = {
   name: 'login',
   unit: 'ms',
@@ -72,7 +72,7 @@ interface Guarded extends Person {
   secret: string
 }
 
-/** Switches second factors on, without backup codes: those are not what is measured, and take long to hash. */
+/** Enables second factors without backup codes, which are slow to hash and not measured. */
 async function guard({ dataDir, database: file }: Account, people: Person[]): Promise<Guarded[]> {
   const local = await openLocal({ dataDir, env: {} })
   const database = openSqlite(file)
@@ -93,7 +93,7 @@ async function guard({ dataDir, database: file }: Account, people: Person[]): Pr
   }
 }
 
-/** Signing in with a password and a code, one account after the other. */
+/** Logins with a password and a code, one account after another. */
 export const login2fa: Figure = {
   name: 'login-2fa',
   unit: 'ms',
@@ -106,7 +106,7 @@ export const login2fa: Figure = {
     return withService(workspace, account, ({ url }) =>
       withConnections(url, 1, ([connection]) =>
         withDatabase(account.database, (database) => {
-          // A code serves once. That those of this half minute may serve again in the next round is arranged between the rounds.
+          // A code can be used once: between the rounds, make the current one valid again.
           const forget = database.prepare('update second_factors set last_step = 0')
           return interleave({
             async ours() {

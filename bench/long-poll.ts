@@ -11,10 +11,10 @@ const ACCOUNTS = 50
 const ROUNDS = 9
 const MOST_MS = 100
 
-/** Until all are waiting. Whoever is not yet gets the message all the same, only later. */
+/** Time until all clients are waiting. Later ones get the message too, only later. */
 const SETTLE_MS = 500
 
-/** How long it takes from the beginning of sending a message until half of those who wait for it have it. */
+/** Time from sending a message until half of the waiting clients have it. */
 export const longPoll: Figure = {
   name: 'long-poll',
   unit: 'ms',

@@ -47,7 +47,7 @@ import {
 import { userList } from './user-list.ts'
 import { openWorkspace } from './workspace.ts'
 
-// Long-lived servers run in processes of their own; this one makes the load and is the peer.
+// Long-lived servers run in their own processes; this one generates the load and runs the peers.
 
 const figures: readonly Figure[] = [
   ping,
@@ -140,7 +140,7 @@ else if (unknown !== undefined) {
 } else if (slower > 0) process.exitCode = await runWithSlowFlush(slower, withoutSlower(process.argv.slice(2)))
 else await bench()
 
-/** The same arguments without this one: what they start is slow already. */
+/** The arguments without this one: the started program is slowed down already. */
 function withoutSlower(args: readonly string[]): string[] {
   const at = args.findIndex((arg) => arg.startsWith('--slower-flush'))
   return args.toSpliced(at, args[at] === '--slower-flush' ? 2 : 1)

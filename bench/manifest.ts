@@ -20,7 +20,7 @@ const accountWithFiles = (workspace: Workspace): Promise<Account> => {
 const requestFor = (url: string, { token }: Account) =>
   requestTo(url, { path: '/api/sync/files.php?action=manifest', token })
 
-/** Asks for the manifest and looks whether every file is in it. */
+/** Requests the manifest and checks that it contains every file. */
 async function checkedManifest(connection: Connection, request: Buffer): Promise<void> {
   const { body } = await connection.ask(request)
   const { files } = JSON.parse(Buffer.concat(body).toString()) as { files: unknown[] }
@@ -52,7 +52,7 @@ export const manifest: Figure = {
   },
 }
 
-/** How much memory a fresh server takes at its highest for answering ten manifests, `atOnce` of them at a time. */
+/** Peak memory of a new server for ten manifests, `atOnce` of them at a time. */
 const memoryFigure = (name: string, atOnce: number, how: string): Figure => ({
   name,
   unit: 'MiB',

@@ -10,11 +10,11 @@ import type { Workspace } from './workspace.ts'
 const FILES = 10_000
 const MOST_WORK = 2
 
-/** A folder and an account that hold the same. */
+/** A folder and an account with the same content. */
 interface Pair {
-  /** Runs `svc sync` over it once more. */
+  /** Runs `svc sync` again. */
   sync(): Summary
-  /** Requests that the server has answered so far. */
+  /** Requests answered by the server so far. */
   requests(): number
 }
 
@@ -24,7 +24,7 @@ const files = (): SeedFile[] =>
     return { ...file, data, size: data.length, sha256: sha256Of(data) }
   })
 
-/** Brings a folder and an account together that hold the same files already, and hands them to `work`. */
+/** Synchronises a folder and an account with the same files, and passes them to `work`. */
 async function withPair(workspace: Workspace, work: (pair: Pair) => Promise<Rounds>): Promise<Rounds> {
   const all = files()
   const account = await makeAccount(workspace, (database, user) => seedFiles(database, user, all))
@@ -37,7 +37,7 @@ async function withPair(workspace: Workspace, work: (pair: Pair) => Promise<Roun
   })
 }
 
-/** What a run of `svc sync` does that finds nothing to do. */
+/** Work of a `svc sync` run without changes. */
 export const noopWork: Figure = {
   name: 'noop-work',
   unit: 'requests + hashes',
@@ -52,7 +52,7 @@ export const noopWork: Figure = {
     }),
 }
 
-/** How long such a run takes, from start to end. */
+/** Duration of such a run. */
 export const noopSync: Figure = {
   name: 'noop-sync',
   unit: 'ms',

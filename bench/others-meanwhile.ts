@@ -5,7 +5,7 @@ import type { Figure } from './figure.ts'
 
 const SECONDS = 5
 
-/** How long others wait while one account does the heaviest it may: the 99th percentile, at its worst. */
+/** Response time of others while one account sends its most expensive requests: the worst 99th percentile. */
 export const othersMeanwhile: Figure = {
   name: 'others-meanwhile',
   unit: 'ms',

@@ -7,16 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plainEnv } from './server.ts'
 import type { Workspace } from './workspace.ts'
 
-// Other programs that keep folders in step, where they are installed.
+// Other sync programs, if installed.
 
 const NGINX = 'nginx'
 const DAV_MODULE = '/usr/lib/nginx/modules/ngx_http_dav_ext_module.so'
 
-/** Whether a program is on the path, or at the absolute path that is given. */
+/** Whether a program is installed, by name or absolute path. */
 export const isInstalled = (program: string): boolean =>
   (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(resolve(folder, program)))
 
-/** What is not installed of `rclone` against nginx; undefined when all is there. */
+/** The missing program of rclone and nginx; undefined if both are installed. */
 export const noRclone = (): string | undefined =>
   !isInstalled('rclone')
     ? 'rclone is not installed'
@@ -26,7 +26,7 @@ export const noRclone = (): string | undefined =>
         ? undefined
         : 'nginx has no PROPFIND (libnginx-mod-http-dav-ext)'
 
-/** Runs a program to its end; throws with what it said when it fails. */
+/** Runs a program to its end; throws its output if it fails. */
 export function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}): void {
   const { status, stderr, stdout } = spawnSync(program, args, { env: { ...plainEnv(), ...env }, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${program} ended with ${status}:\n${stderr}${stdout}`)
@@ -54,7 +54,7 @@ http {
 }
 `
 
-/** Runs `work` while nginx serves an empty folder over WebDAV; it is given how rclone is told of it. */
+/** Runs `work` while nginx serves an empty folder over WebDAV for rclone. */
 export async function withWebDav<T>(workspace: Workspace, work: (sync: Rclone) => Promise<T>): Promise<T> {
   const folder = workspace.folder('nginx')
   const port = await freePort()
@@ -65,7 +65,8 @@ export async function withWebDav<T>(workspace: Workspace, work: (sync: Rclone) =
   const exit = once(child, 'exit')
   const url = `http://127.0.0.1:${port}/`
   await answering(url)
-  // More transfers at once change nothing: its WebDAV speaks at most a hundred times a second, thrice for each new file.
+  // More transfers do not help: rclone's WebDAV sends at most a hundred requests per second, and three for each new
+  // file.
   const flags = ['--config', '/dev/null', '--webdav-url', url, '--transfers', '8', '--checkers', '16']
   try {
     return await work({
@@ -79,11 +80,11 @@ export async function withWebDav<T>(workspace: Workspace, work: (sync: Rclone) =
   }
 }
 
-/** One-way copies, the way rclone does them. */
+/** One-way copies with rclone. */
 export interface Rclone {
   up(local: string, remote: string): void
   down(remote: string, local: string): void
-  /** Puts a folder where `up` would have, under the name `up`, without its help. */
+  /** Copies a folder to where `up` would upload it, without rclone. */
   place(local: string): void
 }
 

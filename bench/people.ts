@@ -6,11 +6,11 @@ import { openSqlite } from '../src/storage/engine/sqlite.ts'
 import { openLocal, type Local } from '../src/wiring/local-domain.ts'
 import { numbers } from './samples.ts'
 
-/** Somebody with a device token and a browser session. */
+/** A user with a device token and a browser session. */
 export interface Person {
   id: number
   username: string
-  /** Under which the token is listed. */
+  /** Id of the token in the list of devices. */
   token_id: number
   token: string
   cookie: string
@@ -19,13 +19,13 @@ export interface Person {
 export interface NewPerson {
   username: string
   role?: 'user' | 'admin'
-  /** Without one no password fits. */
+  /** Without one, no password is valid. */
   passwordHash?: string
-  /** Stands in the names of device and browser. */
+  /** Part of the names of device and browser. */
   label?: string
 }
 
-/** Makes somebody straight in the database: hashing a password for everybody would take long. */
+/** Creates a user directly in the database: hashing passwords is slow. */
 export async function enlist(tx: Writer, { domain }: Local, person: NewPerson): Promise<Person> {
   const { username, role = 'user', passwordHash = '-', label = 'Benchmark' } = person
   const names = { username, display_name: username, avatar_color: '#336699' }
@@ -34,7 +34,7 @@ export async function enlist(tx: Writer, { domain }: Local, person: NewPerson): 
   return { id, username, ...(await signIn(tx, domain, id, label)) }
 }
 
-/** Gives an account one more device and one more session. */
+/** Adds another device and session to an account. */
 export async function signIn(tx: Writer, { accounts }: Local['domain'], user: number, label: string) {
   const now = Date.now()
   const token = newToken()
@@ -46,7 +46,7 @@ export async function signIn(tx: Writer, { accounts }: Local['domain'], user: nu
   return { token_id, token, cookie }
 }
 
-/** Gives a data directory more accounts. */
+/** Adds accounts to a data directory. */
 export async function addPeople(dataDir: string, count: number, passwordHash?: string): Promise<Person[]> {
   const local = await openLocal({ dataDir, env: {} })
   const database = openSqlite(local.directory.database)

@@ -8,7 +8,7 @@ import { startBareServer } from './server.ts'
 const REQUESTS = 10_000
 const CONNECTIONS = 16
 
-/** What everything around an action costs: routing, checks, headers, the log. */
+/** The cost of everything around an action: routing, checks, headers, the log. */
 export const ping: Figure = {
   name: 'ping',
   unit: 'requests/s',

@@ -19,7 +19,7 @@ create index svc_notes_of_user on svc_notes (user_id)`
 export const INSERT =
   'insert into svc_notes (user_id, version, created_at, updated_at, title, content, category, pinned, color) values (?, 1, ?, ?, ?, ?, ?, ?, ?)'
 
-/** Writing rows: each request and each transaction of the peer is durable before the next one of its connection. */
+/** Writing rows: on each connection, a request or a transaction of the peer is durable before the next one. */
 export const push: Figure = {
   name: 'push',
   unit: 'operations/s',

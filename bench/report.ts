@@ -24,7 +24,7 @@ const columns: { title: string; right?: true; value: (figure: Measured) => strin
   { title: 'peer is', value: ({ against }) => against },
 ]
 
-/** The figures as a table for people, with their notes below. Values are medians; the ratio is the median of the rounds' ratios. */
+/** The figures as a table, with notes below. Values are medians; the ratio is the median of the rounds' ratios. */
 export function tableOf(figures: readonly Measured[]): string {
   const cells = [
     columns.map(({ title }) => title),

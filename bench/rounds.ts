@@ -1,20 +1,20 @@
 import type { Rounds } from './figure.ts'
 
 export interface Contest {
-  /** Runs our side once and returns its value; `round` counts up and never comes twice. */
+  /** Runs our side once and returns its value; `round` is unique. */
   ours(round: number): Promise<number>
   peer(round: number): Promise<number>
   rounds: number
 }
 
-/** After this many seconds a contest ends with the rounds it has, once it has three. */
+/** Ends a contest of at least three rounds after this time, seconds. */
 const PATIENCE = 15
 
 const LEAST_ROUNDS = 3
 
 /**
- * Runs both sides in turn, so that whatever else the machine does meets both alike. Who begins alternates, and the
- * first round of each only warms up.
+ * Runs both sides alternately, so that other load on the machine affects both. They take turns to begin, and the first
+ * round of each warms up.
  */
 export async function interleave({ ours, peer, rounds }: Contest): Promise<Rounds> {
   const start = performance.now()
@@ -29,18 +29,18 @@ export async function interleave({ ours, peer, rounds }: Contest): Promise<Round
   return measured
 }
 
-/** Milliseconds that `work` takes. */
+/** Duration of `work`, ms. */
 export async function duration(work: () => unknown): Promise<number> {
   const start = performance.now()
   await work()
   return performance.now() - start
 }
 
-/** How many of `amount` a second `work` gets done. */
+/** Operations per second of `work`. */
 export const rate = async (amount: number, work: () => unknown): Promise<number> =>
   (amount * 1_000) / (await duration(work))
 
-/** Hands the items to `workers` workers, each taking the next one when it is done with its last. */
+/** Distributes items to `workers` workers; each takes the next item when it is done. */
 export async function share<W, T>(
   workers: readonly W[],
   items: readonly T[],

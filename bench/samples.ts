@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-// The same in every run: figures of two runs differ by the program and the machine, never by what was measured.
+// The same in every run, so that two runs differ only by the program and the machine.
 
 const WORDS =
   'the quick brown fox jumps over lazy dogs while seven wizards mix potions and quietly file reports about it'.split(
@@ -20,7 +20,7 @@ export interface Note {
   color: string
 }
 
-/** A note of some 200 bytes as JSON. */
+/** A note of about 200 bytes as JSON. */
 export const noteOf = (number: number): Note => ({
   title: `${text(number, 4)} ${number}`,
   content: text(number + 3, 18),
@@ -29,7 +29,7 @@ export const noteOf = (number: number): Note => ({
   color: COLORS[number % COLORS.length]!,
 })
 
-/** Bytes that do not compress and differ from those of any other seed. */
+/** Incompressible bytes, different for each seed. */
 export function bytesOf(seed: number, length: number): Buffer {
   const blocks = Array.from({ length: Math.ceil(length / 64) }, (_, index) =>
     createHash('sha512').update(`${seed} ${index}`).digest(),
@@ -39,5 +39,5 @@ export function bytesOf(seed: number, length: number): Buffer {
 
 export const sha256Of = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
 
-/** The numbers from 0 up to `count`. */
+/** The numbers from 0 to `count` - 1. */
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number)

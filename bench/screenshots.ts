@@ -8,7 +8,7 @@ import { startChromium } from '../test/support/chromium.ts'
 import { ADA, makeAccount, withService } from './account.ts'
 import { openWorkspace } from './workspace.ts'
 
-// Makes the pictures of the README: `npm run screenshots`.
+// Takes the screenshots of the README: `npm run screenshots`.
 
 const FOLDER = 'src/desktop/pictures'
 
@@ -25,7 +25,7 @@ const notes = [
   { title: 'Note G', content: 'Bernoulli numbers, worked out step by step.', color: 'green', category: 'Work' },
 ]
 
-/** What the model says for the picture of the Assistant. */
+/** Answers of the model for the screenshot of the Assistant. */
 const script = [
   { calls: [{ name: 'query_rows', arguments: { table: 'svc_notes' } }] },
   {
@@ -111,7 +111,7 @@ const files = [
   '/Waltz.mp3',
 ]
 
-/** What is seen in the pictures. */
+/** Creates the content of the screenshots. */
 async function furnish({ domain }: Local, id: number): Promise<void> {
   const operations = notes.map((data) => ({ table: 'svc_notes', operation: 'INSERT', data }))
   await domain.sync.push(id, { operations }, undefined)
@@ -162,7 +162,7 @@ try {
       await page.getByRole('textbox', { name: 'Password' }).fill(ADA.password)
       await page.keyboard.press('Enter')
       await arrange(page)
-      // What is loaded late (the editor) has no sign of its own to wait for.
+      // The editor is loaded later, and nothing tells when it is ready.
       await page.waitForTimeout(1_500)
       await page.screenshot({ path: join(FOLDER, `${name}.jpg`), type: 'jpeg', quality: 82 })
       await context.close()

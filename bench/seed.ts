@@ -18,7 +18,7 @@ const workers = numbers(8)
 const notes = numbers(ROWS).map(noteOf)
 const textOf = (number: number): string => `${noteOf(number).content}\n`.repeat(1 + (number % 40))
 
-/** A seed as another program would write it. */
+/** A seed as written by another program. */
 const document = (): string =>
   JSON.stringify({
     users: [
@@ -34,7 +34,7 @@ const document = (): string =>
     ],
   })
 
-/** From the text of the seed to everything being durable, into an empty data directory. */
+/** From the text of the seed to durable content in an empty data directory. */
 async function ours(workspace: Workspace): Promise<number> {
   const file = join(workspace.folder('seed'), 'seed.json')
   writeFileSync(file, document())
@@ -65,7 +65,7 @@ async function peer(workspace: Workspace): Promise<number> {
   })
 }
 
-/** What a seed costs beyond its content: checking it, the feed, and the memory of what was made. */
+/** The cost of a seed beyond its content: validation, the feed, and the record of created items. */
 export const seed: Figure = {
   name: 'seed',
   unit: 'ms',

@@ -1,16 +1,16 @@
 import type { SqliteHandle } from '../src/host/sqlite-engine.ts'
 import { noteOf, numbers, sha256Of } from './samples.ts'
 
-// Rows as the service would have written them, put straight into the database of a service that is not running.
+// Inserts rows like those of the service into the database of a stopped server.
 
-/** When all of it was made, epoch milliseconds. */
+/** Creation time of all rows, epoch ms. */
 export const TIME = Date.UTC(2026, 0, 1)
 
 /** Names of folders, and of the files in each. */
 const FOLDERS = 100
 const SUBFOLDERS = 10
 
-/** Gives an account `count` notes. */
+/** Adds `count` notes to an account. */
 export function seedNotes(database: SqliteHandle, user: number, count: number): void {
   const insert = database.prepare(
     'insert into svc_notes (user_id, version, created_at, updated_at, title, content, category, pinned, color) values (?, 1, ?, ?, ?, ?, ?, ?, ?)',
@@ -25,19 +25,19 @@ export function seedNotes(database: SqliteHandle, user: number, count: number): 
   })()
 }
 
-/** In the database: a server refuses to start when none of the contents of its blob store are there. */
+/** Stored in the database: a server refuses to start if all contents of its blob store are missing. */
 const NO_CONTENT = Buffer.alloc(0)
 
 export interface SeedFile {
   folder: string
   name: string
-  /** Undefined: a content that cannot be downloaded stands for it. */
+  /** Undefined for a placeholder that cannot be downloaded. */
   data?: Buffer
   size: number
   sha256: string
 }
 
-/** `count` files, evenly in a thousand folders of two levels. */
+/** `count` files, evenly distributed over a thousand folders of two levels. */
 export const filesOf = (count: number): SeedFile[] =>
   numbers(count).map((number) => ({
     folder: `Year ${1990 + (number % FOLDERS)}/Folder ${Math.floor(number / FOLDERS) % SUBFOLDERS}`,
@@ -46,7 +46,7 @@ export const filesOf = (count: number): SeedFile[] =>
     sha256: sha256Of(`file ${number}`),
   }))
 
-/** Gives an account these files and their folders. */
+/** Adds files and their folders to an account. */
 export function seedFiles(database: SqliteHandle, user: number, files: readonly SeedFile[]): void {
   const node = database.prepare(
     'insert into nodes (user_id, parent_id, name, name_key, type, sha256, size, mtime, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -91,7 +91,7 @@ export function seedFiles(database: SqliteHandle, user: number, files: readonly 
   })()
 }
 
-/** Writes the rows of a new account into its change feed. */
+/** Adds rows of a new account to its feed. */
 function record(database: SqliteHandle, user: number, table: string, rows: string): void {
   database
     .prepare(
@@ -104,7 +104,7 @@ function record(database: SqliteHandle, user: number, table: string, rows: strin
     .run(user, user)
 }
 
-/** Makes accounts with an empty file tree, two devices and a session each; every fourth has a second factor. */
+/** Creates accounts with an empty file tree, two devices and a session each; every fourth has a second factor. */
 export function seedUsers(database: SqliteHandle, count: number): void {
   const statement = (table: string, columns: string) =>
     database.prepare(`insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '?')})`)

@@ -5,25 +5,28 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Workspace } from './workspace.ts'
 
-/** A server in a process of its own. */
+/** A server in its own process. */
 export interface Server {
   url: string
   pid: number
-  /** The file with its log, a JSON object a line. */
+  /** Path of its log, one JSON object per line. */
   log: string
   stop(): Promise<void>
 }
 
-/** The command as it is installed. `npm run bench` starts in the folder of the package. */
+/** The installed command. `npm run bench` starts in the package's folder. */
 export const SVC = join(process.cwd(), 'bin', 'svc.js')
 
-/** The environment of the processes that are measured: nothing in it speaks to svc, and reading certificates costs no start. */
+/**
+ * Environment of the measured processes: without settings of svc, and without extra certificates, which slow down the
+ * start.
+ */
 export function plainEnv(): NodeJS.ProcessEnv {
   const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_')))
 }
 
-/** Starts the server on a data directory, as a rule without rate limits. */
+/** Starts the server on a data directory, without rate limits by default. */
 export const startService = (workspace: Workspace, dataDir: string, limits: 'on' | 'off' = 'off'): Promise<Server> =>
   start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'], limits)
 
@@ -31,7 +34,7 @@ export const startService = (workspace: Workspace, dataDir: string, limits: 'on'
 export const startBareServer = (workspace: Workspace): Promise<Server> =>
   start(workspace, [process.argv[1]!, '--bare-server'])
 
-/** Starts a program that tells in its first line, `{"url"}`, where it serves. */
+/** Starts a server that prints its URL in the first line, `{"url"}`. */
 async function start(workspace: Workspace, args: string[], limits: 'on' | 'off' = 'off'): Promise<Server> {
   const log = join(workspace.folder('log'), 'log.jsonl')
   const errors = openSync(log, 'w')

@@ -18,14 +18,14 @@ export interface File {
   data: Buffer
 }
 
-/** The files of one round; no other round has one of the same content. */
+/** The files of one round; contents are unique across rounds. */
 const filesOf = (round: number): File[] =>
   numbers(FILES).map((number) => ({
     name: `file-${number}.bin`,
     data: bytesOf(round * FILES + number, sizeOf(number)),
   }))
 
-/** Creates a file as carefully as the service does: it is there as a whole, or not at all, also after a power cut. */
+/** Creates a file as durably as the service: after a power cut it is complete or absent. */
 export async function createDurably(folder: string, { name, data }: File): Promise<void> {
   const path = join(folder, name)
   const file = await open(`${path}.tmp`, 'wx')
@@ -51,7 +51,7 @@ const uploadsOf = (files: readonly File[], url: string, token: string, folder: s
     }),
   )
 
-/** Many small files going up, each in a request of its own and durable before its answer. */
+/** Upload of many small files, one durable request each. */
 export const smallUploads: Figure = {
   name: 'small-uploads',
   unit: 'files/s',
@@ -75,7 +75,7 @@ export const smallUploads: Figure = {
   },
 }
 
-/** Many small files coming down. */
+/** Download of many small files. */
 export const smallDownloads: Figure = {
   name: 'small-downloads',
   unit: 'files/s',

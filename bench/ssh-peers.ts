@@ -6,17 +6,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort, isInstalled, run } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
-// Programs that keep folders in step with another machine over SSH: here with this one. None of them flushes anything.
+// Sync programs over SSH, here to the same machine. None of them flushes files.
 
 const SSHD = '/usr/sbin/sshd'
 
-/** What is not installed of a program and the OpenSSH client and server it needs; undefined when all is there. */
+/** The missing program of a peer, OpenSSH client and server; undefined if all are installed. */
 export const noSsh = (program: 'unison' | 'rsync' | 'rclone') => (): string | undefined =>
   [program, 'ssh', 'ssh-keygen', SSHD].map((one) => (isInstalled(one) ? '' : `${one} is not installed`)).find(Boolean)
 
-/** One-way copies to the other machine and back, and Unison's both ways. Folders are absolute paths. */
+/** One-way copies in both directions, and synchronisation with Unison. Folders are absolute paths. */
 export interface Ssh {
-  /** Brings a folder here and one there together; `memory` is what it remembers of them. */
+  /** Synchronises two folders; `memory` is Unison's archive folder. */
   unison(here: string, there: string, memory: string): void
   rsyncUp(here: string, there: string): void
   rsyncDown(there: string, here: string): void
@@ -36,13 +36,13 @@ PermitRootLogin prohibit-password
 Subsystem sftp internal-sftp
 `
 
-/** Runs `work` while an SSH server of our own lets this user in with a key made for it. */
+/** Runs `work` with an SSH server that accepts a temporary key of this user. */
 export async function withSsh<T>(workspace: Workspace, work: (ssh: Ssh) => Promise<T>): Promise<T> {
   const folder = workspace.folder('ssh')
   const port = await freePort()
   for (const key of ['host', 'user']) run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, key)])
   writeFileSync(join(folder, 'sshd_config'), serverOptions(folder, port))
-  // As root it wants a folder of its own to go into.
+  // As root, sshd requires this folder.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
   const child = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], { stdio: 'ignore' })
   workspace.adopt(child)

@@ -9,15 +9,15 @@ import type { SeedFile } from './seeds.ts'
 import { TIME } from './seeds.ts'
 import type { Workspace } from './workspace.ts'
 
-/** The command as somebody runs it who is signed in. */
+/** The command of a signed-in user. */
 export interface Client {
-  /** Runs `svc` to its end, and returns what it printed; throws when it fails. */
+  /** Runs `svc` to its end and returns its output; throws if it fails. */
   svc(...args: string[]): string
-  /** Brings a folder and the account together; returns the summary. */
+  /** Synchronises a folder; returns the summary. */
   sync(folder: string): Summary
-  /** The same, with the most memory that the process took, in MiB. */
+  /** The same, with the peak memory of the process, MiB. */
   syncMeasured(folder: string): Promise<{ summary: Summary; mib: number }>
-  /** Requests that the server has answered so far. */
+  /** Requests answered by the server so far. */
   requests(): number
 }
 
@@ -26,7 +26,7 @@ export interface Summary {
   hashed: number
 }
 
-/** How often the memory of a process is looked at, in milliseconds. */
+/** Sampling interval of memory, ms. */
 const LOOK_MS = 20
 
 export function clientOf(workspace: Workspace, { url, log }: Server, { token }: Pick<Account, 'token'>): Client {
@@ -68,7 +68,7 @@ export function clientOf(workspace: Workspace, { url, log }: Server, { token }: 
   }
 }
 
-/** The most memory a process took so far; 0 when it is gone. */
+/** Peak memory of a process so far; 0 if it has ended. */
 function peakOf(pid: number): number {
   try {
     return residentMib(pid, 'VmHWM')
@@ -77,7 +77,7 @@ function peakOf(pid: number): number {
   }
 }
 
-/** Writes files as they are in an account. */
+/** Writes the files of an account to a folder. */
 export function writeFiles(folder: string, all: readonly Pick<SeedFile, 'folder' | 'name' | 'data'>[]): void {
   for (const { folder: at, name, data } of all) {
     mkdirSync(join(folder, at), { recursive: true })

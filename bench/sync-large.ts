@@ -9,9 +9,9 @@ import { noSsh, withSsh, type Ssh } from './ssh-peers.ts'
 import { clientOf } from './sync-client.ts'
 import type { Workspace } from './workspace.ts'
 
-// One large file, sent by the command that people run: from its start to the service's answer that all of it is durable.
+// Upload of one large file with the command: from its start to the durable response.
 
-/** Ours and the peer in turn, each time with a content that nobody has seen, for somebody who has nothing yet. */
+/** Alternates between ours and the peer, each time with new content and a new account. */
 async function against(workspace: Workspace, peer: (file: string) => Promise<number>) {
   const file = await makeFile(workspace)
   return interleave({
@@ -32,7 +32,7 @@ async function against(workspace: Workspace, peer: (file: string) => Promise<num
   })
 }
 
-/** Makes a synchronised folder an ordinary one. */
+/** Removes the sync state of a folder. */
 const forget = (folder: string): void => rmSync(join(folder, '.svc'), { recursive: true })
 
 export const syncLarge: Figure = {
@@ -56,7 +56,7 @@ const overSsh = (
     withSsh(workspace, (ssh) =>
       against(workspace, async (file) => {
         const [there, memory] = [join(workspace.folder('there'), 'files'), workspace.folder('memory')]
-        // Unison waits for a second to pass where a folder has just been changed.
+        // Unison waits until a second has passed since the last change of a folder.
         await sleep(1_500)
         return rate(SIZE, () => send(ssh, dirname(file), there, memory))
       }),

@@ -7,7 +7,7 @@ import { filesOf, seedFiles, type SeedFile } from './seeds.ts'
 import { clientOf, writeFiles, type Client } from './sync-client.ts'
 import type { Workspace } from './workspace.ts'
 
-// A hundred thousand files that both sides have.
+// A hundred thousand files on both sides.
 
 const FILES = 100_000
 const MOST_MIB = 300
@@ -18,7 +18,7 @@ const files = (): SeedFile[] =>
     return { ...file, data, size: data.length, sha256: sha256Of(data) }
   })
 
-/** Prepares a folder and an account that hold the same and have not met. */
+/** Prepares a folder and an account with the same content, not yet synchronised. */
 async function withMany<T>(workspace: Workspace, work: (client: Client, folder: string) => Promise<T>): Promise<T> {
   const all = files()
   const account = await makeAccount(workspace, (database, user) => seedFiles(database, user, all))
@@ -31,7 +31,7 @@ async function withMany<T>(workspace: Workspace, work: (client: Client, folder: 
   })
 }
 
-/** A run over all of them that finds nothing to do. */
+/** A run without changes. */
 export const syncNoopMany: Figure = {
   name: 'sync-noop-many',
   unit: 'ms',
@@ -42,7 +42,7 @@ export const syncNoopMany: Figure = {
     withMany(workspace, (client, folder) => {
       client.sync(folder)
       return withWebDav(workspace, ({ up, place }) => {
-        // Sending them its way would take an hour.
+        // Uploading the files with rclone would take an hour.
         place(folder)
         return interleave({
           ours: () => duration(() => client.sync(folder)),
@@ -53,7 +53,7 @@ export const syncNoopMany: Figure = {
     }),
 }
 
-/** The most memory that a run takes, the first one and one that finds nothing to do. */
+/** Peak memory of the first run and of one without changes. */
 export const syncMemory: Figure = {
   name: 'sync-memory',
   unit: 'MiB',

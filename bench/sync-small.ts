@@ -10,14 +10,14 @@ import { clientOf, writeFiles, type Client } from './sync-client.ts'
 import { noSsh, withSsh, type Ssh } from './ssh-peers.ts'
 import type { Workspace } from './workspace.ts'
 
-// Small files going up and down for the first time, with the command that people run: start, hashes and flushes included.
+// First upload and download of small files with the command, including startup, hashing and flushing.
 
 const FILES = 2_000
 const FOLDERS = 40
-/** What the service allows in a minute by default should not make people wait longer, in seconds. */
+/** Limit with the default rate limits, seconds. */
 const MOST_SECONDS = 90
 
-/** A new folder with 2,000 files of 1 to 16 KiB that nobody has seen. */
+/** A folder with 2,000 new files of 1 to 16 KiB. */
 function freshFolder(workspace: Workspace, round: number): string {
   const folder = workspace.folder('files')
   writeFiles(
@@ -31,7 +31,7 @@ function freshFolder(workspace: Workspace, round: number): string {
   return folder
 }
 
-/** Sends a folder to a new account, and hands over what it takes to fetch it again. */
+/** Uploads a folder to a new account, and passes on a function that measures its download. */
 async function withSent<T>(
   workspace: Workspace,
   folder: string,
@@ -55,7 +55,7 @@ async function withSent<T>(
 const upload = (workspace: Workspace, folder: string): Promise<number> =>
   withSent(workspace, folder, ({ took }) => took)
 
-/** Fetches what a folder of another device brought into the account. */
+/** Downloads what another device uploaded. */
 const download = (workspace: Workspace, folder: string): Promise<number> =>
   withSent(workspace, folder, ({ client }) => {
     const other = workspace.folder('other')
@@ -63,7 +63,7 @@ const download = (workspace: Workspace, folder: string): Promise<number> =>
     return duration(() => client.sync(other))
   })
 
-/** It takes over a minute, so there is one round. */
+/** One round only: it takes over a minute. */
 const RCLONE = 'rclone sync to nginx (WebDAV)'
 const NOTE =
   'rclone takes at most 100 requests a second of WebDAV for itself, and a new file needs three: no flag changes that'
@@ -97,7 +97,7 @@ export const syncDownload: Figure = {
     }),
 }
 
-/** Ours and a program over SSH in turn, each time with new files and a new folder for them. */
+/** Alternates between ours and a program over SSH, each time with new files and folders. */
 const overSsh = (
   program: 'unison' | 'rsync',
   ours: (workspace: Workspace, folder: string) => Promise<number>,
@@ -112,7 +112,7 @@ const overSsh = (
         ours: (round) => ours(workspace, freshFolder(workspace, 2 * round)),
         async peer(round) {
           const folder = freshFolder(workspace, 2 * round + 1)
-          // Unison waits for a second to pass where a folder has just been changed.
+          // Unison waits until a second has passed since the last change of a folder.
           await sleep(1_500)
           return peer(ssh, workspace, folder)
         },
@@ -123,7 +123,7 @@ const overSsh = (
 
 const there = (workspace: Workspace): string => join(workspace.folder('there'), 'files')
 
-/** What Unison finds on the other machine came from there, and goes to a folder that is empty. */
+/** Downloads with Unison into an empty folder. */
 function unisonDown(ssh: Ssh, workspace: Workspace, folder: string): Promise<number> {
   const memory = workspace.folder('unison')
   return duration(() => ssh.unison(workspace.folder('here'), folder, memory))
@@ -162,7 +162,7 @@ export const syncDownloadRsync: Figure = {
   }),
 }
 
-/** The first upload again, with the limits that a service has when nobody changed them. */
+/** The first upload with default rate limits. */
 export const syncLimited: Figure = {
   name: 'sync-limited',
   unit: 's',
@@ -175,7 +175,7 @@ export const syncLimited: Figure = {
   },
 }
 
-/** Nothing to do. */
+/** A run without changes. */
 export const syncNoop: Figure = {
   name: 'sync-noop',
   unit: 'ms',
@@ -187,7 +187,7 @@ export const syncNoop: Figure = {
       const folder = freshFolder(workspace, 0)
       up(folder, 'up')
       return withSent(workspace, folder, ({ client }) => {
-        // The first change in the feed teaches it the ids of all files.
+        // The first change in the feed makes the client learn the ids of all files.
         writeFiles(folder, [{ folder: '', name: 'news', data: randomBytes(10) }])
         client.sync(folder)
         up(folder, 'up')

@@ -7,7 +7,7 @@ import { plainEnv, SVC } from './server.ts'
 
 const USERS = 10_000
 
-/** The same rows as JSON, by nothing but SQLite. */
+/** The same rows as JSON, with SQLite alone. */
 const RAW = `
 const open = require(Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3')
 const rows = open(process.argv[1], { readonly: true }).prepare(\`

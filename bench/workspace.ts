@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The temporary files and the processes of one run. */
+/** Temporary files and processes of a run. */
 export interface Workspace {
-  /** Where servers are to write CPU profiles; undefined for none. */
+  /** Folder for CPU profiles of servers; undefined for none. */
   profiles: string | undefined
-  /** How long a figure of endurance goes on. */
+  /** Duration of endurance figures, seconds. */
   seconds: number
-  /** A new, empty folder. It stays to the end of the run: where many files were just deleted, creating some is slow. */
+  /** A new, empty folder. It is kept until the end of the run: creating files is slow after many were deleted. */
   folder(name: string): string
-  /** Makes sure that a process ends with the run, however that ends. */
+  /** Ends a process with the run, however the run ends. */
   adopt(child: ChildProcess): void
   clear(): void
 }

@@ -2,7 +2,7 @@ import { texts } from './hostile.ts'
 import type { Operation } from './operations.ts'
 import type { Shot } from './shot.ts'
 
-/** Everything beside the operations: pages, files of apps, what watches the service, and what is not there at all. */
+/** Addresses besides the operations: pages, files of apps, monitoring, and unknown ones. */
 export const addresses: Operation = {
   id: 'addresses',
   method: 'GET',
@@ -18,7 +18,7 @@ export const addresses: Operation = {
 
 const PLACES = ['', '/api', '/api/sync', '/apps', '/apps/notes', '/healthz', '/metrics', '/api/docs', '/setup/x']
 
-/** A text as the part of an address it would be if nobody escaped it, as far as HTTP can say it. */
+/** A text as a part of a URL without escaping, as far as HTTP permits. */
 const bare = (text: string): string =>
   Array.from(text, (character) =>
     /^[!-~]$/.test(character) ? character : encodeURIComponent(character.toWellFormed()),
@@ -26,7 +26,7 @@ const bare = (text: string): string =>
     .join('')
     .replaceAll('#', '%23')
 
-/** Every text behind every place, as it is and escaped. */
+/** Every text appended to every address, with and without escaping. */
 export function* addressShots(): Generator<Shot> {
   const shot = (method: string, target: string): Shot => ({
     operation: addresses,

@@ -5,14 +5,14 @@ import type { Fields, Operation, Way } from './operations.ts'
 import type { Shot } from './shot.ts'
 import type { Attacker } from './target.ts'
 
-/** A request as it should be, to be spoilt. */
+/** A valid request, to be modified. */
 export interface Base {
   operation: Operation
   query: Record<string, unknown>
   body: unknown
 }
 
-/** A text for a query: whole characters escaped as usual, halves of surrogates as the three bytes they would have. */
+/** Encodes a text for a query; lone surrogates become the three bytes of their code point. */
 const escaped = (text: string): string =>
   Array.from(text, (character) => {
     const code = character.codePointAt(0)!
@@ -23,7 +23,7 @@ const escaped = (text: string): string =>
 
 const joined = (...parts: string[]): string => parts.filter((part) => part !== '').join('&')
 
-/** Path of an operation, with a query. */
+/** Path of an operation with a query. */
 export function targetOf({ path }: Operation, parameters: Record<string, unknown>, more = ''): string {
   const pairs = Object.entries(parameters).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`)
   const search = joined(...pairs, more)
@@ -32,7 +32,7 @@ export function targetOf({ path }: Operation, parameters: Record<string, unknown
 
 export const JSON_TYPE = 'application/json'
 
-/** A body as it is sent, with its type. */
+/** A serialized body with its content type. */
 function packed(operation: Operation, body: unknown): { body: Buffer | undefined; headers: Record<string, string> } {
   if (operation.takes === 'nothing') return { body: undefined, headers: {} }
   if (operation.takes === 'json')
@@ -40,7 +40,7 @@ function packed(operation: Operation, body: unknown): { body: Buffer | undefined
   return bytesFor(operation, 'new.txt')
 }
 
-/** Under which of an attacker's values a parameter finds something; undefined where the example will do. */
+/** The attacker's value for a parameter; undefined if the example's value will do. */
 function ownValue({ path }: Operation, name: string, own: Attacker['own']): unknown {
   if (name === 'id') return path.includes('trash') ? own['trash'] : own['app']
   return own[name]
@@ -49,7 +49,7 @@ function ownValue({ path }: Operation, name: string, own: Attacker['own']): unkn
 const settled = (operation: Operation, values: Fields, { own }: Attacker): Fields =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, ownValue(operation, name, own) ?? value]))
 
-/** Further bodies of the operations whose example shows only one of many things they do. */
+/** Further bodies of operations whose example shows only one variant. */
 function moreBodies({ action }: Operation, { own }: Attacker, foreign: readonly number[]): unknown[] {
   if (action === 'push') {
     const inserts = Object.entries(tables).map(([table, declared]) => ({
@@ -76,14 +76,14 @@ function moreBodies({ action }: Operation, { own }: Attacker, foreign: readonly 
   return []
 }
 
-/** Requests of an operation as they should be. */
+/** Valid requests of an operation. */
 export function basesOf(operation: Operation, attacker: Attacker, foreign: readonly number[]): Base[] {
   const query = settled(operation, operation.parameters, attacker)
   const body = settled(operation, operation.body, attacker)
   return [body, ...moreBodies(operation, attacker, foreign)].map((one) => ({ operation, query, body: one }))
 }
 
-/** The parts of a request that differ from what it should be. */
+/** The modified parts of a request. */
 export interface Spoilt {
   what: string
   method?: string
@@ -94,7 +94,7 @@ export interface Spoilt {
   refuse?: boolean
 }
 
-/** A request with something spoilt. */
+/** A request with a modification. */
 export function shotOf({ operation, query, body: good }: Base, { what, ...spoilt }: Spoilt): Shot {
   const { body, headers } = packed(operation, good)
   return {
@@ -110,6 +110,6 @@ export function shotOf({ operation, query, body: good }: Base, { what, ...spoilt
   }
 }
 
-/** A request as it should be, in every way in which the operation may be called. */
+/** A valid request with each kind of credentials that the operation accepts. */
 export const plain = (base: Base): Shot[] =>
   base.operation.ways.map((by) => shotOf(base, { what: `as it should be, by ${by}`, by }))

@@ -20,7 +20,7 @@ export const archive = (name: string): Buffer => {
   ])
 }
 
-/** Bytes that an operation takes, with a file of this name in them. */
+/** A binary body for an operation, with a file of this name. */
 export function bytesFor({ action, path }: Operation, name: string): { body: Buffer; headers: Record<string, string> } {
   if (action.endsWith('_batch')) return { body: archive(name), headers: { 'content-type': 'application/x-tar' } }
   if (path.includes('/sync/'))

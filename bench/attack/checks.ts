@@ -3,13 +3,13 @@ import type { Reply } from './send.ts'
 import type { Shot } from './shot.ts'
 import type { Target } from './target.ts'
 
-/** What a server may answer when it is asked in ways that no operation declares. */
+/** Statuses permitted for requests that match no operation. */
 const OF_THE_PROTOCOL = new Set([400, 404, 405, 413, 414, 415, 431])
 
-/** Server errors that are meant for the caller, where the description names them. */
+/** Server errors that are reported on purpose, if the description names them. */
 const MEANT = new Set([503, 507])
 
-/** Words that only programs use among themselves. */
+/** Patterns of internal details. */
 const innards: readonly [string, RegExp][] = [
   ['a stack', /\n?\s+at (?:async )?[\w.<>$ ]+ \(?(?:file:|node:|\/)[^\s)]*:\d+:\d+/],
   ['a place in a source', /\.(?:js|ts|mjs):\d+:\d+/],
@@ -25,7 +25,7 @@ const innards: readonly [string, RegExp][] = [
 
 const isJson = ({ headers }: Reply): boolean => (headers['content-type'] ?? '').startsWith('application/json')
 
-/** What is wrong with the body of a refusal; undefined when it has the one shape that all have. */
+/** Deviation of an error body from the uniform format; undefined if there is none. */
 function misshapen(reply: Reply, codes: ReadonlySet<unknown>): string | undefined {
   if (!isJson(reply)) return `a refusal of type ${reply.headers['content-type']}`
   let body: unknown
@@ -41,7 +41,7 @@ function misshapen(reply: Reply, codes: ReadonlySet<unknown>): string | undefine
   return undefined
 }
 
-/** What an answer shows that it must not. */
+/** Secrets in a response. */
 function shown({ body, headers }: Reply, { canary, places }: Target): string[] {
   const text = `${JSON.stringify(headers)}\n${body.toString()}`
   return [
@@ -54,7 +54,7 @@ function shown({ body, headers }: Reply, { canary, places }: Target): string[] {
 const isDeclared = ({ statuses }: Operation, status: number): boolean =>
   statuses.has(status) || OF_THE_PROTOCOL.has(status)
 
-/** What is wrong with an answer, whatever was asked. */
+/** Problems of any response. */
 export function faultsOf(target: Target, codes: ReadonlySet<unknown>, shot: Shot, reply: Reply): string[] {
   const { status, headers } = reply
   const faults = shown(reply, target).map((what) => `shows ${what}`)
@@ -62,7 +62,7 @@ export function faultsOf(target: Target, codes: ReadonlySet<unknown>, shot: Shot
   if (shot.refuse && status < 400) faults.push(`accepts with ${status} what it must refuse`)
   if (headers['x-injected'] !== undefined) faults.push('lets a value become a header')
   if (headers['x-content-type-options'] !== 'nosniff') {
-    // Where the request was no HTTP, the answer comes from below everything that sets headers.
+    // Malformed HTTP is answered below the layer that sets headers.
     if (!OF_THE_PROTOCOL.has(status)) faults.push('lets browsers guess the type')
   }
   if (status >= 400) {

@@ -1,18 +1,18 @@
 import { tables, type SyncedTable } from '../../src/contract/tables.ts'
 import type { Attacker } from './target.ts'
 
-/** The password of everybody: the one of the examples in the description. */
+/** The password of all accounts, from the examples of the description. */
 export const PASSWORD = 'analytical engine'
 
-/** Somebody who uses the service as it is meant to be used. */
+/** A regular client. */
 interface Speaker {
-  /** Asks for something; a POST when there are fields. Throws unless it succeeds. */
+  /** Sends a request; POST if there are fields. Throws on errors. */
   ask(target: string, fields?: object): Promise<Record<string, unknown>>
   /** Uploads a text. */
   put(path: string, content: string): Promise<void>
 }
 
-/** Lets somebody speak, by their device token. */
+/** A client with a device token. */
 export function speaker(url: string, { token }: Attacker): Speaker {
   const authorization = `Bearer ${token}`
   async function send(target: string, init: RequestInit): Promise<Record<string, unknown>> {
@@ -34,7 +34,7 @@ export function speaker(url: string, { token }: Attacker): Speaker {
   }
 }
 
-/** A row of a table with a text in every column that takes any. */
+/** A row of a table with a text in every text column. */
 export function rowOf(table: SyncedTable, text: string): Record<string, unknown> {
   const samples: Record<string, unknown> = {
     integer: 5,
@@ -53,7 +53,7 @@ export function rowOf(table: SyncedTable, text: string): Record<string, unknown>
   )
 }
 
-/** Everything that the interface keeps for somebody, once, as the first things of an account. */
+/** Creates one of everything in a new account. */
 async function furnish({ ask, put }: Speaker, text: (what: string) => string) {
   const operations = Object.entries(tables).map(([table, declared]) => ({
     table,
@@ -102,7 +102,7 @@ async function openRoom({ ask }: Speaker, name: string, content: string): Promis
   return { room: room.room_id, message: message.message_id }
 }
 
-/** Gives somebody secrets of every kind, and a room that they share with everybody. Nothing in that one is secret. */
+/** Stores secrets of every kind, and creates a room shared with everyone, which contains none. */
 export async function plantSecrets(to: Speaker, canary: string) {
   const text = (what: string) => `${canary}-${what}`
   const things = await furnish(to, text)
@@ -136,7 +136,7 @@ export async function plantSecrets(to: Speaker, canary: string) {
 
 let slugs = 0
 
-/** Gives an attacker things of its own; answers under which values they are found. */
+/** Prepares an attacker's account; returns ids of its content by parameter name. */
 export async function settle(by: Speaker, { id }: Attacker): Promise<Record<string, unknown>> {
   const things = await furnish(by, (what) => `own ${what}`)
   const { room, message } = await openRoom(by, 'Own', 'Good morning')
@@ -147,7 +147,7 @@ export async function settle(by: Speaker, { id }: Attacker): Promise<Record<stri
     current_password: PASSWORD,
     room_id: room,
     message_id: message,
-    // Nothing has happened since: with `wait`, the answer is held.
+    // Nothing is newer: with `wait`, the response is delayed.
     after: '2100-01-01T00:00:00.000Z',
     user_id: id,
     user_ids: [id],

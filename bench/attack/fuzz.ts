@@ -10,25 +10,25 @@ import { kinds } from './shots.ts'
 import type { Attacker, State, Target } from './target.ts'
 
 export interface FuzzOptions {
-  /** Decides the random requests of each operation, whichever others are attacked too. */
+  /** Seed of the random requests of each operation, independent of the others. */
   seed: number
-  /** Random requests an operation, beside those that are always tried. */
+  /** Random requests per operation, in addition to the fixed ones. */
   rounds: number
-  /** Operations whose name matches; all of them without it. */
+  /** Operations whose name matches; all by default. */
   only?: RegExp | undefined
-  /** Longest that an answer may take, in ms. */
+  /** Longest response time, ms. */
   slow: number
 }
 
-/** Something that should not be, with the first request that shows it. */
+/** A problem, with the first request that shows it. */
 export interface Finding {
   operation: string
   fault: string
-  /** What was wrong with the request. */
+  /** The modification of the request. */
   what: string
   status: number | undefined
   curl: string
-  /** How many requests show it. */
+  /** Number of requests that show it. */
   count: number
 }
 
@@ -37,37 +37,37 @@ export interface Summary {
   requests: number
   accepted: number
   refused: number
-  /** Requests that were given up while they waited for news. */
+  /** Long polls that were aborted. */
   held: number
   findings: Finding[]
-  /** Operations whose request as it should be was refused: they are attacked no deeper than their first checks. */
+  /** Operations whose valid request was refused, so that only their first checks are tested. */
   shallow: string[]
 }
 
-/** Random requests that an attacker makes before the next one takes over. */
+/** Random requests per attacker. */
 const ROUNDS_EACH = 20
 
-/** A number that a text decides. */
+/** A hash of a text. */
 const numberOf = (text: string): number =>
   Array.from(text).reduce((hash, character) => Math.imul(hash ^ character.codePointAt(0)!, 0x01000193), 0x811c9dc5)
 
-/** A request that stores what came before its mistake, as the description says. */
+/** Whether the request stores the entries before an invalid one, as the description says. */
 const storesBefore = ({ action }: Operation): boolean => action === 'upload_batch'
 
 /**
- * What administrators do to others and to the service on purpose. Attacked by users, who must always be refused: done by an
- * administrator it is no attack, and would end the others.
+ * Operations of administrators. They are attacked by users, who must always be refused: administrators may change other
+ * accounts on purpose.
  */
 const isForAdministrators = ({ path }: Operation): boolean => path.startsWith('/api/admin.php/')
 
-/** Codes of the endpoints themselves: the description names them in its introduction, not with an operation. */
+/** Error codes of the endpoints, which the description names in its introduction. */
 const OF_ENDPOINTS = ['method_not_allowed', 'unknown_action']
 
-/** Every code that a refusal may have. */
+/** All possible error codes. */
 const codesOf = ({ components }: Description): ReadonlySet<unknown> =>
   new Set([...OF_ENDPOINTS, ...Object.values(components.schemas).map(({ properties }) => properties?.['code']?.const)])
 
-/** Attacks the operations of a target. `tell` hears of each one when it is done with. */
+/** Attacks the operations of a target. `tell` is called after each operation. */
 export async function fuzz(
   target: Target,
   options: FuzzOptions,
@@ -96,7 +96,7 @@ export async function fuzz(
     summary.findings.push(finding)
   }
 
-  /** Fires one shot and looks at what came of it. */
+  /** Sends a request and checks its effects. */
   async function take(shot: Shot, attacker: Attacker, watch: Watch): Promise<number> {
     const outcome = await patient(gun, shot, attacker, options.slow)
     summary.requests++
@@ -168,7 +168,7 @@ export async function fuzz(
   return summary
 }
 
-/** Fires once, and again when the connection broke or the answer was late: then it was perhaps not the request's fault. */
+/** Sends a request; again if the connection broke or the response was late, which may not be its fault. */
 async function patient(gun: Gun, shot: Shot, attacker: Attacker, slow: number): Promise<Outcome> {
   let outcome = await gun.fire(shot, attacker)
   for (let again = 0; again < 2; again++) {
@@ -179,11 +179,11 @@ async function patient(gun: Gun, shot: Shot, attacker: Attacker, slow: number): 
 }
 
 interface Watch {
-  /** What the last request changed that it must not have; `wasRefused` when nothing at all may have changed. */
+  /** Forbidden changes of the last request; `wasRefused` if it must not have changed anything. */
   look(wasRefused: boolean): string[]
 }
 
-/** Follows what is protected. Looking is dear, so it is done only after commits. */
+/** Detects changes of protected data. Checking is expensive, so it is done only after commits. */
 function watchOf(target: Target, attacker: Attacker): Watch {
   let state: State = target.state(attacker)
   let commits = target.commits()

@@ -1,6 +1,7 @@
-// What programs stumble over. None of it holds a text that an answer is searched for (see checks.ts): many are echoed.
+// Values that programs often handle wrongly. None contains a text that responses are searched for (see checks.ts): many
+// are echoed.
 
-/** A value with the name it is reported by. */
+/** A named value. */
 export type Hostile<T> = readonly [name: string, value: T]
 
 const paths = [
@@ -171,7 +172,7 @@ const programs = [
   '{"a":1}',
 ]
 
-/** Texts on which badly written patterns take for ever. */
+/** Texts that cause catastrophic backtracking in bad patterns. */
 const slowTexts: Record<string, string> = {
   'letters and no end': `${'a'.repeat(5_000)}!`,
   'slashes and no end': `${'/'.repeat(5_000)}!`,
@@ -185,7 +186,7 @@ const slowTexts: Record<string, string> = {
 const named = (texts: readonly string[]): Hostile<string>[] =>
   texts.map((text) => [JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}… (${text.length})` : text), text])
 
-/** Texts for any place that takes one. All of them fit in a query. */
+/** Texts for any text field. All of them fit in a query. */
 export const texts: readonly Hostile<string>[] = [
   ...Object.entries(characters),
   ...named(paths),
@@ -202,7 +203,7 @@ const nested = (levels: number, make: (inner: unknown) => unknown): unknown => {
   return value
 }
 
-/** Values for any place of a JSON body, beside the texts. */
+/** Other values for any place of a JSON body. */
 export const values: readonly Hostile<unknown>[] = [
   ['null', null],
   ['true', true],
@@ -239,7 +240,7 @@ export const values: readonly Hostile<unknown>[] = [
 
 const deep = (levels: number): string => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`
 
-/** Bodies that are no JSON object of the usual kind, whatever an operation expects. */
+/** Bodies that are not JSON objects. */
 export const bodies: readonly Hostile<string>[] = [
   ['nothing', ''],
   ['a blank', ' '],
@@ -268,7 +269,7 @@ export const bodies: readonly Hostile<string>[] = [
   ['2 MB', `{"a":"${'a'.repeat(2_000_000)}"}`],
 ]
 
-/** Content types beside the right one. */
+/** Wrong content types. */
 export const contentTypes: readonly string[] = [
   '',
   'text/plain',
@@ -284,7 +285,7 @@ export const contentTypes: readonly string[] = [
   'a'.repeat(4_000),
 ]
 
-/** Queries that are none, or name something twice; `NAME` stands for a parameter of the operation. */
+/** Malformed queries and repeated names; `NAME` stands for a parameter of the operation. */
 export const queries: readonly string[] = [
   'NAME=a&NAME=b',
   'NAME[]=a&NAME[]=b',
@@ -313,7 +314,7 @@ export const queries: readonly string[] = [
   Array.from({ length: 1_000 }, (_, index) => `k${index}=1`).join('&'),
 ]
 
-/** Names of files that are none. */
+/** Invalid file names. */
 export const fileNames: readonly string[] = [
   '',
   '.',

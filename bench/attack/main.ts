@@ -64,7 +64,7 @@ async function attack(only: RegExp | undefined): Promise<void> {
   process.exitCode = found > 0 ? 1 : 0
 }
 
-/** Plays the scenarios; returns how many of them break a promise. */
+/** Runs the scenarios; returns how many of them break a promise. */
 async function attackByLoad(workspace: Workspace, only: RegExp | undefined): Promise<number> {
   const chosen = scenarios.filter(({ name }) => only === undefined || only.test(name))
   if (chosen.length === 0) return 0
@@ -82,7 +82,7 @@ async function attackByLoad(workspace: Workspace, only: RegExp | undefined): Pro
   return found
 }
 
-/** Sends spoilt requests to each operation; returns how much there is to look at. */
+/** Sends modified requests to each operation; returns the number of problems. */
 async function attackOperations(
   workspace: Workspace,
   wanted: (part: string) => boolean,

@@ -7,7 +7,7 @@ import { changedAt, placesIn } from './places.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** A text with a few of its characters lost, doubled, exchanged or followed by something hostile. */
+/** A text with some characters deleted, duplicated, replaced or followed by a hostile text. */
 function blur(text: string, random: Random): string {
   let blurred = text
   for (let left = 1 + random.below(3); left > 0; left--) {
@@ -25,7 +25,7 @@ function blur(text: string, random: Random): string {
   return blurred
 }
 
-/** Bytes with a few of them changed. */
+/** Bytes with some changes. */
 function flip(bytes: Buffer, random: Random): Buffer {
   const flipped = Buffer.from(bytes)
   if (flipped.length === 0) return flipped
@@ -61,11 +61,11 @@ function spoiltBody(body: unknown, random: Random): unknown {
   return spoilt
 }
 
-/** Which requests may be answered in any way: a wrong method is refused, but which one is wrong depends on the operation. */
+/** A method that may be wrong. The operation decides which ones are, so any response is accepted. */
 const methodFor = ({ method }: Operation, random: Random): string =>
   random.below(10) === 0 ? random.of(METHODS) : method
 
-/** A request with several things wrong at once, as the random numbers have it. */
+/** A request with several random modifications. */
 export function mutant(base: Base, random: Random): Shot {
   const { operation } = base
   const whole = shotOf(base, { what: 'mutated', by: random.of(operation.ways), method: methodFor(operation, random) })

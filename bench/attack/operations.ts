@@ -1,6 +1,6 @@
-// What the interface offers, read from its own description: what is added to it is attacked without a line here.
+// Reads the operations from the API description, so that new ones are attacked automatically.
 
-/** How a caller shows who it is. */
+/** Credentials of a caller. */
 export type Way = 'device' | 'session' | 'nobody'
 
 /** Parameters, or properties of a body, by name. */
@@ -11,18 +11,18 @@ export interface Operation {
   id: string
   method: string
   path: string
-  /** The last part of the path: what is done at an endpoint. */
+  /** The last part of the path: the action of an endpoint. */
   action: string
-  /** What the operation reads its body as. */
+  /** The kind of body that the operation accepts. */
   takes: 'nothing' | 'json' | 'bytes'
-  /** Parameters of the query as the description shows them. */
+  /** Example parameters of the description. */
   parameters: Fields
-  /** A JSON body as the description shows it. */
+  /** Example JSON body of the description. */
   body: Fields
-  /** Parameters or properties that the description names besides, each with some value. */
+  /** Further parameters or properties of the description, each with some value. */
   optional: Fields
   ways: Way[]
-  /** Statuses that the description names. */
+  /** Declared statuses. */
   statuses: ReadonlySet<number>
 }
 
@@ -48,7 +48,7 @@ export interface Description {
   components: { schemas: Record<string, Schema> }
 }
 
-/** Some value of a schema, where the description gives no example. */
+/** A value of a schema without an example. */
 function valueOf({ type, properties, items, anyOf, minimum, ...schema }: Schema): unknown {
   if (anyOf) return valueOf(anyOf[0]!)
   if ('const' in schema) return schema.const
@@ -97,7 +97,7 @@ function operationOf(path: string, method: string, described: Described): Operat
   }
 }
 
-/** Every operation of a description. */
+/** All operations of a description. */
 export const operationsOf = ({ paths }: Description): Operation[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => operationOf(path, method, described)),

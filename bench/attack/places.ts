@@ -1,7 +1,7 @@
-/** Where a value stands in a JSON body: keys and indices from the outside in. */
+/** Position of a value in a JSON body: keys and indices. */
 export type Place = readonly (string | number)[]
 
-/** Every place in a JSON body below its top. */
+/** All positions in a JSON body below the root. */
 export function placesIn(value: unknown, at: Place = []): Place[] {
   if (typeof value !== 'object' || value === null) return []
   const keys = Array.isArray(value) ? value.map((_, index) => index) : Object.keys(value)
@@ -11,7 +11,7 @@ export function placesIn(value: unknown, at: Place = []): Place[] {
   })
 }
 
-/** A copy of a body with something done to one place. */
+/** A copy of a body with one position changed. */
 export function changedAt(
   body: unknown,
   place: Place,
@@ -24,11 +24,11 @@ export function changedAt(
   return copy
 }
 
-/** A copy of a body with another value at a place. */
+/** A copy of a body with another value at a position. */
 export const put = (body: unknown, place: Place, value: unknown): unknown =>
   changedAt(body, place, (holder, key) => (holder[key] = value))
 
-/** A copy of a body without a place. */
+/** A copy of a body without a position. */
 export const without = (body: unknown, place: Place): unknown =>
   changedAt(body, place, (holder, key) => {
     if (Array.isArray(holder)) holder.splice(Number(key), 1)

@@ -2,25 +2,25 @@ import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 import type { Attacker } from './target.ts'
 import type { Shot } from './shot.ts'
 
-/** What came back, read to its end. */
+/** A complete response. */
 export interface Reply {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer
-  /** From the first byte sent to the last received. */
+  /** From the first byte sent to the last one received. */
   ms: number
 }
 
-/** A reply, or why there was none: the server still waits for news, or the connection broke. */
+/** A response, or the reason for none: a long poll that waits, or a broken connection. */
 export type Outcome = { reply: Reply } | { held: true } | { broke: string }
 
-/** Requests that ask to be held are given up after this time. */
+/** Long polls are aborted after this time. */
 const HOLD_MS = 300
 
-/** Longest that any request is waited for, in ms. */
+/** Request timeout, ms. */
 const PATIENCE_MS = 30_000
 
-/** Sends shots over one kept connection after the other. */
+/** Sends requests over a persistent connection, which is replaced when it breaks. */
 export interface Gun {
   fire(shot: Shot, attacker: Attacker): Promise<Outcome>
   close(): void
@@ -33,7 +33,7 @@ function headersOf({ by, headers, method, body }: Shot, { token, cookie, csrf }:
     all['cookie'] ??= `PHPSESSID=${cookie}`
     if (method !== 'GET') all['x-csrf-token'] ??= csrf
   }
-  // An empty value stands for a header that is left out.
+  // An empty value removes a header.
   for (const [name, value] of Object.entries(all)) if (value === '') delete all[name]
   if (body) all['content-length'] = String(body.length)
   return all

@@ -3,19 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Operation, Way } from './operations.ts'
 
-/** One request and what is wrong with it. */
+/** A request and its modification. */
 export interface Shot {
   operation: Operation
-  /** What makes it an attack. */
+  /** Describes the modification. */
   what: string
   method: string
-  /** Path and query as they go over the wire. */
+  /** Path and query, unescaped. */
   target: string
-  /** Whose credentials go with it. */
+  /** The credentials to send. */
   by: Way
   headers: Record<string, string>
   body: Buffer | undefined
-  /** Whether only a refusal is a right answer. */
+  /** Whether the request must be refused. */
   refuse: boolean
 }
 
@@ -26,7 +26,7 @@ const isPlain = (body: Buffer): boolean => {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Largest body that is shown rather than kept in a file, in bytes. */
+/** Largest body that is printed instead of stored in a file, bytes. */
 const SHOWN = 4_096
 
 let files = 0
@@ -46,7 +46,7 @@ const credentials: Record<Way, string[]> = {
   nobody: [],
 }
 
-/** A shot as a command that repeats it; bodies that are too long stand in a file. */
+/** A curl command that repeats a request; long bodies are stored in a file. */
 export function curlOf({ method, target, by, headers, body }: Shot): string {
   const { before, args } = body ? sending(body) : { before: '', args: [] }
   const csrf = by === 'session' && method !== 'GET' && !('x-csrf-token' in headers)

@@ -6,7 +6,7 @@ import { placesIn, put, without, type Place } from './places.ts'
 import type { Shot } from './shot.ts'
 import type { Attacker, Target } from './target.ts'
 
-/** Every parameter of the query with every value that is none. */
+/** Every query parameter with every hostile value. */
 function* queryShots(base: Base, foreign: readonly number[]): Generator<Shot> {
   const { operation, query } = base
   const all: Hostile<string>[] = [
@@ -30,7 +30,7 @@ function* queryShots(base: Base, foreign: readonly number[]): Generator<Shot> {
   }
 }
 
-/** Every place of the JSON body with every value that is none. */
+/** Every position of the JSON body with every hostile value. */
 function* bodyShots(base: Base, foreign: readonly number[]): Generator<Shot> {
   const ids = foreign.map((id): Hostile<unknown> => [`${id}, somebody else's`, id])
   const whole = { ...base.operation.optional, ...(base.body as object) }
@@ -47,7 +47,7 @@ function* bodyShots(base: Base, foreign: readonly number[]): Generator<Shot> {
     yield shot(`with ${key} besides`, { ...(base.body as object), [key]: foreign[0] })
 }
 
-/** Bodies that are none, of every type. */
+/** Invalid bodies of every content type. */
 function* rawShots(base: Base): Generator<Shot> {
   const { operation } = base
   if (operation.takes === 'nothing') return
@@ -63,7 +63,7 @@ function* rawShots(base: Base): Generator<Shot> {
   yield shotOf(base, { what: 'compressed, as it says', headers: { 'content-encoding': 'gzip' } })
 }
 
-/** Files under names that are none, in a form and in an archive. */
+/** Files with invalid names, in a form and in an archive. */
 function* fileShots(base: Base): Generator<Shot> {
   const { operation } = base
   if (operation.takes !== 'bytes') return
@@ -97,7 +97,7 @@ function* fileShots(base: Base): Generator<Shot> {
   }
 }
 
-/** Wrong methods, and headers that lie. */
+/** Wrong methods, and inconsistent headers. */
 function* protocolShots(base: Base): Generator<Shot> {
   const { method } = base.operation
   for (const other of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])
@@ -133,7 +133,7 @@ function* protocolShots(base: Base): Generator<Shot> {
 
 const HEX = 'ab'.repeat(32)
 
-/** Credentials that are none. All of these have to be refused. */
+/** Invalid credentials. All of these must be refused. */
 function* strangerShots(base: Base, { token, cookie }: Attacker): Generator<Shot> {
   const { ways, method } = base.operation
   if (ways[0] === 'nobody') return
@@ -174,7 +174,7 @@ function* strangerShots(base: Base, { token, cookie }: Attacker): Generator<Shot
 
 export type Shots = (base: Base, target: Target, attacker: Attacker) => Iterable<Shot>
 
-/** The kinds of shots, in their order. Each kind gets a new attacker: what one breaks, the next one has whole. */
+/** All kinds of requests in order. Each kind gets a new attacker, unaffected by earlier ones. */
 export const kinds: readonly Shots[] = [
   (base, _, attacker) => strangerShots(base, attacker),
   (base) => protocolShots(base),

@@ -6,16 +6,16 @@ import { basesOf, shotOf, type Base } from './base.ts'
 import { operationsOf, type Operation } from './operations.ts'
 import type { Attacker, Target } from './target.ts'
 
-/** Longest for one operation, in ms. */
+/** Time limit per operation, ms. */
 const PATIENCE_MS = 300_000
 
-/** Operations that end the credentials they are called with, or that hash passwords: these would be tried for hours. */
+/** Operations that end the credentials they are called with, or hash passwords, which takes hours. */
 const LEFT_OUT = /logout|login|revoke|password|2fa|setup|regenerate/i
 
 const POSITIVE = /is vulnerable|following injection point/
 const NEGATIVE = /all tested parameters do not appear to be injectable/
 
-/** A request as sqlmap reads it from a file. */
+/** A request in the file format of sqlmap. */
 function requestFile({ operation, ...base }: Base, attacker: Attacker, url: string): string {
   const { method, target, headers, body } = shotOf({ operation, ...base }, { what: 'as it should be' })
   const credentials: Record<string, string> = operation.ways.includes('device')
@@ -28,7 +28,7 @@ function requestFile({ operation, ...base }: Base, attacker: Attacker, url: stri
 
 const takesSomething = ({ parameters, body }: Operation): boolean => Object.keys({ ...parameters, ...body }).length > 0
 
-/** Runs sqlmap on one request; answers all it printed. */
+/** Runs sqlmap on one request; returns its output. */
 async function run(workspace: Workspace, file: string, skipped: string): Promise<string> {
   const quick = ['--batch', '--dbms=sqlite', '--level=1', '--risk=1', '--technique=BEU']
   const fresh = [
@@ -50,7 +50,10 @@ async function run(workspace: Workspace, file: string, skipped: string): Promise
   return output
 }
 
-/** Runs sqlmap over the parameters of every operation and prints what it says. Returns at how many somebody should look. */
+/**
+ * Runs sqlmap on every parameter of every operation and prints its findings. Returns the number of operations with
+ * findings.
+ */
 export async function runSqlmap(target: Target, workspace: Workspace, only: RegExp | undefined): Promise<number> {
   const version = spawnSync('sqlmap', ['--version'], { encoding: 'utf8' })
   if (version.error) {

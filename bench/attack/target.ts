@@ -1,39 +1,39 @@
 import type { Description } from './operations.ts'
 
-/** An account that attacks: everything it owns may break, nothing else may. */
+/** The account of the attacker. Only its own data may be damaged. */
 export interface Attacker {
   id: number
   username: string
   token: string
   cookie: string
   csrf: string
-  /** Values under which its own things are found, by the name of the parameter. */
+  /** Ids of its own content, by parameter name. */
   own: Record<string, unknown>
 }
 
-/** What is protected, as it is at a moment; equal texts mean that nothing changed. */
+/** Fingerprint of protected data; equal texts mean no change. */
 export interface State {
-  /** The attacker's own things. */
+  /** The attacker's own data. */
   own: string
-  /** Those of somebody else. */
+  /** Another user's data. */
   other: string
 }
 
-/** A service that is attacked, with somebody in it whose things are not to be seen. */
+/** The attacked server, with a user whose data must not be visible. */
 export interface Target {
   url: string
   description: Description
-  /** A new account, with a few things of its own. */
+  /** A new account with some content. */
   newcomer(role: 'user' | 'admin'): Promise<Attacker>
-  /** Numbers under which things of somebody else are found. */
+  /** Ids of another user's content. */
   foreign: readonly number[]
-  /** Stands in everything of somebody else, and nowhere else. */
+  /** A text in all content of the other user, and nowhere else. */
   canary: string
-  /** Texts that no answer may hold: where the program and its data lie. */
+  /** Texts that no response may contain: paths of the program and its data. */
   places: readonly string[]
   /** Changes with every commit. */
   commits(): number
   state(attacker: Attacker): State
-  /** Entries of the log that tell of a bug, and credentials or contents in it; undefined when the log is clean. */
+  /** Log entries that indicate a bug, or contain credentials or contents; undefined if there are none. */
   logged(): string | undefined
 }

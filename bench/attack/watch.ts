@@ -3,7 +3,7 @@ import { tables } from '../../src/contract/tables.ts'
 import type { SqliteHandle } from '../../src/host/sqlite-engine.ts'
 import type { Attacker, State } from './target.ts'
 
-/** Columns that change without anybody meaning to: when something was used, and what is reckoned from others. */
+/** Columns that change as a side effect: times of last use, and derived values. */
 const restless = new Set([
   'last_active',
   'last_login_at',
@@ -14,7 +14,7 @@ const restless = new Set([
   'stamp',
 ])
 
-/** What belongs to an account and may be changed by it alone. */
+/** Tables with data of an account, which only it may change. */
 const owned = [
   ...Object.keys(tables),
   'nodes',
@@ -48,7 +48,7 @@ const ofPrivateRoom = [
   'select * from nodes where room_id = :room order by id',
 ]
 
-/** Looks at what an attacker and somebody else own, past the service. */
+/** Reads the data of an attacker and of another user directly from the database. */
 export function watcher(database: SqliteHandle, other: number, room: number): (attacker: Attacker) => State {
   const reader = (queries: string[]) => {
     const statements = queries.map((query) => database.prepare(query))

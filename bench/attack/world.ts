@@ -11,12 +11,12 @@ import type { Description } from './operations.ts'
 import type { Attacker, Target } from './target.ts'
 import { watcher } from './watch.ts'
 
-/** A target that has to be let go of. */
+/** A target that must be closed. */
 export interface World extends Target {
   close(): Promise<void>
 }
 
-/** Starts the built service on a data directory of its own, with an administrator and somebody who has secrets. */
+/** Starts the built server on a new data directory, with an administrator and a user with secrets. */
 export async function openWorld(workspace: Workspace): Promise<World> {
   const dataDir = workspace.folder('attacked')
   const local = await openLocal({ dataDir, env: {} })
@@ -27,7 +27,7 @@ export async function openWorld(workspace: Workspace): Promise<World> {
   const passwordHash = watched.prepare('select password_hash from users').pluck().get() as string
 
   let people = 0
-  /** Somebody new, who is signed in twice: what they end may be their other device or session. */
+  /** A new user, signed in twice: an attack may end its other device or session. */
   async function arrive(role: 'user' | 'admin', label = 'Own'): Promise<Attacker> {
     const username = `person-${++people}`
     return database.write(async (tx) => {
@@ -73,7 +73,7 @@ export async function openWorld(workspace: Workspace): Promise<World> {
   }
 }
 
-/** What a log tells that it should not; undefined when there is nothing. */
+/** Problems in a log; undefined if there are none. */
 function readLog(file: string, secrets: readonly string[]): string | undefined {
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     const secret = secrets.find((text) => line.includes(text))

@@ -2,7 +2,7 @@ import { once, setMaxListeners } from 'node:events'
 import { Agent, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
-/** Who attacks: one account with several devices, from an address of its own. */
+/** The attacker: one account with several devices and its own address. */
 export interface Attacker {
   username: string
   tokens: readonly string[]
@@ -17,31 +17,31 @@ export interface Sent {
   body?: Buffer | string
   /** Whether it comes without a token. */
   isAnonymous?: boolean
-  /** Another address than the attacker's own. */
+  /** A source address other than the attacker's own. */
   address?: string
 }
 
-/** What a scenario attacks with. Everything it sends is counted by its outcome and ends with the attack. */
+/** Tools of a scenario. All requests are counted by outcome and end with the attack. */
 export interface Attack extends Attacker {
   url: string
-  /** One of two sizes, by whether the short form runs. */
+  /** One of two sizes: full or short run. */
   size(full: number, short: number): number
-  /** Sends a request, reads the answer to its end and counts it. */
+  /** Sends a request, reads the whole response and counts it. */
   ask(sent: Sent): Promise<void>
-  /** Opens a socket that speaks for itself. `told` counts the first status line that comes, or that none came. */
+  /** Opens a raw socket. `told` counts the first status line, or its absence. */
   open(address?: string): Promise<{ socket: Socket; told: Promise<void> }>
-  /** Repeats, so many at once, until the time is over or it was done `most` times. */
+  /** Repeats `work` concurrently until the time is over or it was called `most` times. */
   repeat(options: { atOnce: number; most: number }, work: (number: number) => Promise<unknown>): Promise<void>
   /** Resolves when the time is over. */
   over: Promise<void>
 }
 
-/** Seconds that answers are waited for after the time is over. */
+/** Longest wait for responses after the time is over, seconds. */
 const GRACE = 60
 
 const isUsual = (status: number): boolean => status < 400
 
-/** The name under which a failure of the interface is counted: its status and its code. */
+/** Name of a failure: its status and code. */
 function failureOf(status: number, text: string): string {
   const code = /"code":"(\w+)"/.exec(text)?.[1]
   return code === undefined ? String(status) : `${status} ${code}`
@@ -140,7 +140,7 @@ export function beginAttack({ url, isShort, seconds, ...attacker }: Options) {
   return {
     attack,
     outcomes,
-    /** Waits for the end of `work`, and ends what is still open a while after the time is over. */
+    /** Waits for `work`, and closes what is still open some time after the end. */
     async end(work: Promise<void>): Promise<void> {
       const timer = setTimeout(
         () => {

@@ -1,11 +1,11 @@
-/** What the monitor is told: whom it asks, in whose name it writes, and how long it lives at most. */
+/** Parameters of the monitor: the server, the token to write with, and its longest lifetime. */
 export interface Watched {
   url: string
   token: string
   mostMs: number
 }
 
-/** Latencies in ms; `longest` also counts a request that was still waiting at the end. */
+/** Latencies, ms; `longest` includes a request still pending at the end. */
 interface Latency {
   answered: number
   p50: number
@@ -16,16 +16,16 @@ interface Latency {
 export interface Report {
   health: Latency
   writes: Latency
-  /** Answers other than 200 and broken connections, each named once. */
+  /** Distinct responses other than 200, and broken connections. */
   failures: string[]
-  /** Longest delay of the server's event loop in ms, as its own metrics tell. */
+  /** Longest event loop delay of the server by its own metrics, ms. */
   stall: number
 }
 
 /**
- * The program of the monitor. It is handed over as text and runs in a process of its own, so that the load generator does not
- * slow it down: it must not use anything from outside its own body. It prints a line when it has begun, and its report
- * when its input ends.
+ * The program of the monitor. It is passed as text and runs in its own process, so that the load generator does not
+ * slow it down: it must not use anything from outside its own body. It prints a line when it has started, and its
+ * report when its input ends.
  */
 export function monitor({ url, token, mostMs }: Watched): void {
   const { Agent, request } = process.getBuiltinModule('node:http')
@@ -34,7 +34,7 @@ export function monitor({ url, token, mostMs }: Watched): void {
   const started = performance.now()
   let isOver = false
 
-  /** Asks over the agent's one connection; resolves with the text of a 200, else with undefined. */
+  /** Sends a request over the agent's only connection; resolves with the body of a 200, otherwise with undefined. */
   const ask = (agent: InstanceType<typeof Agent>, path: string, body?: string): Promise<string | undefined> =>
     new Promise((resolve) => {
       const headers = body ? { authorization: `Bearer ${token}`, 'content-type': 'application/json' } : {}
@@ -57,8 +57,8 @@ export function monitor({ url, token, mostMs }: Watched): void {
     })
 
   /**
-   * Asks at a steady pace. An answer that comes late also delays the requests that were due meanwhile, so these count too:
-   * otherwise a long stall would be one sample among many fast ones.
+   * Sends requests at a constant rate. A late response also delays the requests due meanwhile, which are counted too:
+   * otherwise a long stall would be one sample among many (coordinated omission).
    */
   function pace(everyMs: number, once: (agent: InstanceType<typeof Agent>) => Promise<string | undefined>) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -92,7 +92,7 @@ export function monitor({ url, token, mostMs }: Watched): void {
   }
 
   const scraper = new Agent({ keepAlive: true, maxSockets: 1 })
-  /** The longest delay since the last time this was asked. */
+  /** The longest delay since the last call. */
   const stallMs = async (): Promise<number> => {
     const text = (await ask(scraper, '/metrics')) ?? ''
     return Number(/^svc_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(text)?.[1] ?? Infinity) * 1_000

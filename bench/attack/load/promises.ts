@@ -1,15 +1,15 @@
 import type { Result } from './run.ts'
 
-/** Longest that others wait for an answer, 99th percentile, and longest that the event loop stands still, in ms. */
+/** Largest 99th percentile of the response time of others, and longest event loop delay, ms. */
 export const MOST_WAIT = 250
 const MOST_STALL = 200
 
-/** Answers that others get at least while an attack runs; a server that stands still gives none. */
+/** Minimum number of responses to others during an attack; a blocked server gives none. */
 const LEAST_ANSWERS = 1
 
 /**
- * On a machine of any speed: this many times what the same server takes at its longest without an attack, but never less than
- * these milliseconds. A server that blocks takes far longer.
+ * Limits for machines of any speed: a multiple of the longest times without an attack, but at least these, ms. A
+ * blocked server takes far longer.
  */
 const FACTOR = 30
 const LEAST_BOUND = 4_000
@@ -21,7 +21,7 @@ const always = ({ unexpected, failures }: Result): string[] => [
   ...failures.map((failure) => `somebody else failed: ${failure}`),
 ]
 
-/** Promises that are broken, on a machine that does nothing else. */
+/** Broken promises on an idle machine. */
 export function brokenPromises(result: Result): string[] {
   const { health, writes, stall } = result
   return [
@@ -32,7 +32,7 @@ export function brokenPromises(result: Result): string[] {
   ]
 }
 
-/** Promises that are broken on a machine of any speed, by what `idle` measured there. */
+/** Broken promises on any machine, relative to `idle`. */
 export function brokenAnywhere(result: Result, idle: Result): string[] {
   const { health, writes, stall } = result
   const longest = Math.max(idle.health.longest, idle.writes.longest, idle.stall)
@@ -47,7 +47,7 @@ export function brokenAnywhere(result: Result, idle: Result): string[] {
   ]
 }
 
-/** A line for people. */
+/** One line of output. */
 export function lineOf({ name, outcomes, health, writes, stall }: Result): string {
   const requests = [...outcomes.values()].reduce((sum, count) => sum + count, 0)
   const latency = ({ p50, p99, longest }: Result['health']) =>

@@ -11,32 +11,32 @@ import type { Scenario } from './scenario.ts'
 import { watchService } from './watch-service.ts'
 
 export interface Options {
-  /** Seconds for which each scenario begins new requests, and others watch at least. */
+  /** Seconds in which a scenario starts requests, and minimum time of monitoring. */
   seconds: number
-  /** Whether smaller amounts do. */
+  /** Whether to use smaller sizes. */
   isShort: boolean
-  /** Told of each result when it is there. */
+  /** Called for each result. */
   onResult(result: Result): void
 }
 
-/** What one scenario did, and what others noticed. */
+/** The result of a scenario, and its effects on others. */
 export interface Result extends Report {
   name: string
-  /** Requests by outcome; none for the time without an attack. */
+  /** Requests by outcome; empty for the idle run. */
   outcomes: ReadonlyMap<string, number>
-  /** Outcomes that must not be, and the lack of one that must. */
+  /** Forbidden outcomes, and a missing required one. */
   unexpected: string[]
 }
 
-/** The longest a scenario may take altogether. */
+/** Longest duration of a scenario, ms. */
 const MOST_MS = 300_000
 
 const DEVICES = 5
 
-/** The name of the time without an attack. */
+/** Name of the run without an attack. */
 const IDLE = 'idle'
 
-/** Somebody with several devices, and somebody else who only wants to write a note. */
+/** An attacker with several devices, and another user who writes a note. */
 interface Pair {
   attacker: Attacker & { id: number }
   victim: string
@@ -73,8 +73,7 @@ const unexpectedOf = ({ allowed, reached }: Scenario, outcomes: ReadonlyMap<stri
 }
 
 /**
- * Plays the scenarios one after the other against one server with its ordinary limits. The first result is of the same server
- * without an attack.
+ * Runs the scenarios one after another on one server with default limits. The first result is that of the idle server.
  */
 export async function playScenarios(
   workspace: Workspace,
@@ -106,7 +105,7 @@ export async function playScenarios(
         const endWatch = await watch(victim)
         const { attack, outcomes, end } = beginAttack({ ...attacker, url, isShort, seconds })
         await end(scenario.run(attack))
-        // A scenario that is over at once still has others looking for a while.
+        // Even if the scenario ends at once, monitoring continues for a while.
         await attack.over
         note({ name: scenario.name, outcomes, unexpected: unexpectedOf(scenario, outcomes), ...(await endWatch()) })
       }

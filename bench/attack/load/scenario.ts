@@ -1,14 +1,14 @@
 import type { SqliteHandle } from '../../../src/host/sqlite-engine.ts'
 import type { Attack } from './attack.ts'
 
-/** Something by which one client could keep the service from everybody else. */
+/** An attempt of one client to deny service to others. */
 export interface Scenario {
   name: string
-  /** Puts what the attacker owns into the database before the server runs. */
+  /** Inserts data of the attacker before the server starts. */
   seed?(database: SqliteHandle, user: number, size: Attack['size']): void
   run(attack: Attack): Promise<void>
-  /** Every outcome matches this: "200", "413 too_large", "no answer". */
+  /** Must match every outcome: "200", "413 too_large", "no answer". */
   allowed: RegExp
-  /** At least one outcome matches this; else the scenario did not reach what it is about. */
+  /** Must match at least one outcome; otherwise the scenario did not reach its target. */
   reached: RegExp
 }

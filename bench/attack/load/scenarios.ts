@@ -17,12 +17,12 @@ import { slowBodies } from './scenarios/slow-bodies.ts'
 import { tinyChunks } from './scenarios/tiny-chunks.ts'
 import { uploadBatch } from './scenarios/upload-batch.ts'
 
-/** What a client can do to a connection. */
+/** Attacks on the connection level. */
 const framing: readonly Scenario[] = [tinyChunks, slowBodies, halfRequests, halfOpen, pipelining]
 
 const json: readonly Scenario[] = [jsonAnonymous, jsonAccount]
 
-/** The heaviest that the contract allows an account. */
+/** The most expensive requests that the contract permits. */
 export const heavy: readonly Scenario[] = [
   manifest,
   archive,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Workspace } from '../../workspace.ts'
 import { monitor, type Report, type Watched } from './monitor-program.ts'
 
-/** Starts a monitor and resolves when it has begun; what it returns ends it and tells what it saw. */
+/** Starts a monitor; the result ends it and returns its report. */
 export async function watchService(workspace: Workspace, watched: Watched): Promise<() => Promise<Report>> {
   const program = `(${monitor.toString()})(${JSON.stringify(watched)})`
   const child = spawn(process.execPath, ['--eval', program], { stdio: ['pipe', 'pipe', 'inherit'] })

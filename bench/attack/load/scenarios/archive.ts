@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts'
 
 const CONTENT = Buffer.from('x')
 
-/** Archives of a large tree, and of one that is too large for an archive. */
+/** Archives of a large tree, and of a tree beyond the limit. */
 export const archive: Scenario = {
   name: 'archive',
   seed(database, user, size) {
@@ -27,7 +27,7 @@ export const archive: Scenario = {
       }),
     )
   },
-  // HEAD tells no code.
+  // Responses to HEAD contain no code.
   allowed: /^(200|400|400 too_many_operations|429 rate_limited|503 busy)$/,
   reached: /^200$/,
 }

@@ -1,7 +1,7 @@
 import { COMPONENT_CODE } from '../../../../src/contract/limits.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Components as large as they may be, version after version. */
+/** Many versions of components of the largest size. */
 export const componentSave: Scenario = {
   name: 'component-save',
   async run({ ask, repeat, size }) {

@@ -1,7 +1,7 @@
 import { filesOf, seedFiles } from '../../../seeds.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Copies of a large tree, deleted again, all at once. */
+/** Concurrent copies of a large tree, and their deletion. */
 export const copyTree: Scenario = {
   name: 'copy-tree',
   seed(database, user, size) {
@@ -16,7 +16,7 @@ export const copyTree: Scenario = {
       await post(number % 2 === 0 ? 'trash' : 'delete', { path: `/copy-${number}` })
     })
   },
-  // Only one of an account is made at a time; those that wait may wait longer than the attack.
+  // Each account copies one tree at a time; waiting requests may outlast the attack.
   allowed: /^(200|404 not_found|409|413|429|503 busy|no answer)/,
   reached: /^200$/,
 }

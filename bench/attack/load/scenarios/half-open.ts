@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario.ts'
 
-/** Clients that end their side, with or without a whole request, and never read or close. */
+/** Clients that half-close the connection, with or without a complete request, and never read or close. */
 export const halfOpen: Scenario = {
   name: 'half-open',
   async run({ open, over, repeat, size, tokens }) {

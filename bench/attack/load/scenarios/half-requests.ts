@@ -2,7 +2,7 @@ import { options } from '../../../../src/domain/instance/options.ts'
 import { numbers } from '../../../samples.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Connections that one address may have. */
+/** Connections per address. */
 const ROOM = options.connections_per_address.standard
 
 const HEADS = [
@@ -12,7 +12,7 @@ const HEADS = [
   '',
 ]
 
-/** More sockets than the server has room for, each with a part of a request, held to the end of the attack. */
+/** More connections than allowed, each with an incomplete request, open until the end. */
 export const halfRequests: Scenario = {
   name: 'half-requests',
   async run({ open, over, size }) {
@@ -24,7 +24,7 @@ export const halfRequests: Scenario = {
       return one
     }
     const all = await Promise.all(numbers(count).map(hold))
-    // On a slow machine the refusals come after the time is over.
+    // On a slow machine the refusals arrive after the end.
     await new Promise<void>((resolve) => {
       let ended = 0
       for (const { told } of all) void told.then(() => (ended += 1) >= count - ROOM && resolve())

@@ -1,7 +1,7 @@
 import { filesOf, seedFiles } from '../../../seeds.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** The list of a folder with very many files in it. */
+/** Lists a folder with many files. */
 export const hugeFolder: Scenario = {
   name: 'huge-folder',
   seed: (database, user, size) =>

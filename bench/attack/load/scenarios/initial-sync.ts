@@ -1,7 +1,7 @@
 import { seedNotes } from '../../../seeds.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Every row of an account, and its feed in the largest pages, by all devices at once. */
+/** All rows of an account, and its feed in the largest pages, by all devices at once. */
 export const initialSync: Scenario = {
   name: 'initial-sync',
   seed: (database, user, size) => seedNotes(database, user, size(100_000, 10_000)),

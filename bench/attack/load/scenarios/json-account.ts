@@ -2,7 +2,7 @@ import type { Scenario } from '../scenario.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-/** Deep and wide JSON by an account: as many bytes as a push may have. */
+/** Deeply nested and wide JSON of the size of the largest push, by an account. */
 export const jsonAccount: Scenario = {
   name: 'json-account',
   async run({ ask, repeat, size }) {

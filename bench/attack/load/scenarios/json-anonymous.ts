@@ -2,7 +2,7 @@ import type { Scenario } from '../scenario.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-/** Deep and wide JSON by nobody: bodies of a megabyte, and the largest that anyone may send. */
+/** Deeply nested and wide JSON by anonymous clients: of a megabyte, and of the largest accepted size. */
 export const jsonAnonymous: Scenario = {
   name: 'json-anonymous',
   async run({ ask, repeat, size }) {

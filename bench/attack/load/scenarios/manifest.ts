@@ -1,7 +1,7 @@
 import { filesOf, seedFiles } from '../../../seeds.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** The list of all files, by all devices at once. */
+/** Manifests by all devices at once. */
 export const manifest: Scenario = {
   name: 'manifest',
   seed: (database, user, size) => seedFiles(database, user, filesOf(size(100_000, 5_000))),

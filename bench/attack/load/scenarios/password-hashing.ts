@@ -2,7 +2,7 @@ import type { Scenario } from '../scenario.ts'
 
 const ADDRESSES = 40
 
-/** Wrong passwords from many addresses: each costs a hash, whether the name is somebody's or not. */
+/** Wrong passwords from many addresses: each costs a hash, whether the name exists or not. */
 export const passwordHashing: Scenario = {
   name: 'password-hashing',
   run: ({ ask, repeat, size }) =>

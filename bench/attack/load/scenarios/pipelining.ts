@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Scenario } from '../scenario.ts'
 
-/** Thousands of requests written on one socket before any answer is read. */
+/** Thousands of pipelined requests on one connection. */
 export const pipelining: Scenario = {
   name: 'pipelining',
   async run({ open, repeat, size, tokens }) {

@@ -2,7 +2,7 @@ import { PUSH_OPERATIONS } from '../../../../src/contract/limits.ts'
 import { noteOf, numbers } from '../../../samples.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Pushes with as many rows, and as many bytes, as one may have. */
+/** Pushes with the largest number of rows, and of the largest size. */
 export const push: Scenario = {
   name: 'push',
   async run({ ask, repeat, size }) {

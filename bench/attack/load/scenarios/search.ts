@@ -3,7 +3,7 @@ import type { Scenario } from '../scenario.ts'
 
 const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
-/** Searches for what stands nowhere in very many messages. */
+/** Searches without matches in many messages. */
 export const search: Scenario = {
   name: 'search',
   seed(database, user, size) {

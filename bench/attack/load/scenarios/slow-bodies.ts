@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Scenario } from '../scenario.ts'
 
-/** Bodies that come byte by byte, as many as one address may send. */
+/** Bodies sent byte by byte, on as many connections as an address may have. */
 export const slowBodies: Scenario = {
   name: 'slow-bodies',
   async run({ open, over, repeat, tokens }) {

@@ -1,6 +1,6 @@
 import type { Scenario } from '../scenario.ts'
 
-/** Uploads in chunks of one byte, six bytes each on the wire. */
+/** Uploads in chunks of one byte, which take six bytes each on the wire. */
 export const tinyChunks: Scenario = {
   name: 'tiny-chunks',
   async run({ open, repeat, size, tokens }) {

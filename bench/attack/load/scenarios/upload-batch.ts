@@ -3,7 +3,7 @@ import { UPLOAD_BATCH } from '../../../../src/contract/limits.ts'
 import { bytesOf, numbers } from '../../../samples.ts'
 import type { Scenario } from '../scenario.ts'
 
-/** Archives of as many small files as one may have. */
+/** Archives with the largest number of small files. */
 export const uploadBatch: Scenario = {
   name: 'upload-batch',
   async run({ ask, repeat, size }) {
