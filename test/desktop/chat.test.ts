@@ -53,6 +53,11 @@ test('two people talk: messages, typing, answers, reactions, changes and deletio
 
   await theirs.locator('[data-id]').first().hover()
   await theirs.getByRole('button', { name: 'React' }).click()
+  const hiddenEmoji = `[...document.querySelectorAll('.emoji-grid [role=menuitem]')].filter((item) => {
+    const { left, top, width, height } = item.getBoundingClientRect()
+    return document.elementFromPoint(left + width / 2, top + height / 2) !== item
+  }).length`
+  expect(await theirs.evaluate(hiddenEmoji)).toBe(0)
   await theirs.getByRole('menuitem', { name: '🎉' }).click()
   await mine.getByRole('button', { name: '🎉 1: Ada' }).waitFor()
   await theirs.getByRole('button', { name: 'Reply', exact: true }).click()
@@ -170,7 +175,14 @@ test('a long history is read page by page, and what is searched is shown where i
   const room = await roomOf(ada, 'Long', bob)
   await say(bob, room.room_id, 'the needle')
   for (let count = 0; count < 420; count++) await say(bob, room.room_id, `straw ${count}`)
+  await say(bob, (await roomOf(ada, 'Other', bob)).room_id, 'another needle')
   const [visited, frame] = await enterChat(ada, { viewport: { width: 390, height: 844 } })
+  // Above the list of rooms, all rooms are searched.
+  await frame.getByRole('button', { name: 'Search messages' }).click()
+  await frame.getByRole('searchbox', { name: 'Search messages' }).fill('needle')
+  await frame.getByRole('button', { name: /the needle/ }).waitFor()
+  await frame.getByRole('button', { name: /another needle/ }).waitFor()
+  await frame.getByRole('complementary').getByRole('button', { name: 'Close' }).click()
   await frame.getByRole('button', { name: /Long/ }).click()
   await frame.getByText('straw 419', { exact: true }).waitFor()
   const place = frame.getByRole('log')

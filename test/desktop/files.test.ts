@@ -321,6 +321,8 @@ test('pictures are shown without running what is in them, and a phone has everyt
   await expect.poll(() => frame.evaluate("document.querySelector('.shown img')?.naturalWidth")).toBe(40)
   expect(await visited.flaws()).toEqual([])
   await frame.getByRole('button', { name: 'Back' }).click()
+  // Videos have the whole screen on request.
+  await frame.evaluate('document.documentElement.requestFullscreen().then(() => document.exitFullscreen())')
   await item(frame, 'thing.bin').tap()
   await frame.getByText('No preview is available for this type of file').waitFor()
   await frame.getByRole('button', { name: 'Back' }).click()

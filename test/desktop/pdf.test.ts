@@ -52,6 +52,9 @@ test('pages are drawn, and their words lie where they are drawn', async () => {
   await pageOf(frame, 3).scrollIntoViewIfNeeded()
   await frame.getByText('Epilogue').waitFor()
   await expect.poll(() => inkOf(frame, 3)).toBeGreaterThan(50)
+  // The reader adds nothing below the window that could be scrolled to.
+  const overflow = '[document.documentElement, document.body].map((e) => e.scrollHeight - innerHeight)'
+  expect(Math.max(...(await frame.evaluate<number[]>(overflow)))).toBeLessThanOrEqual(0)
   expectQuiet(visited)
 })
 

@@ -233,6 +233,13 @@ test('the calendar keeps moments in every time zone, and whole days on their day
     .first()
     .waitFor()
   await expectSound(visited, app)
+
+  await app.getByLabel('View').selectOption('Month')
+  for (const title of ['Second', 'Third', 'Fourth', 'Fifth'])
+    await insert({ title, all_day: true, starts_at: `${today}T00:00:00Z` })
+  await cell.getByRole('button', { name: '2 more' }).click()
+  for (const title of ['Whole day', 'Second', 'Third', 'Fourth', 'Fifth'])
+    await app.locator('.week').getByRole('button', { name: title }).waitFor()
 })
 
 test('finance adds up to the cent, filters by month, and saves what it shows as CSV', async () => {

@@ -95,6 +95,21 @@ test('windows are where they were after a reload', async () => {
   expect(await boxOf(window)).toMatchObject({ x: x + 30, y: y + 50, width })
 })
 
+test('windows fit after zooming or turning the screen, and get their size back', async () => {
+  const { window, page } = await withNotes()
+  const before = await boxOf(window)
+  // 200 % zoom halves the size of the page.
+  await page.setViewportSize({ width: 700, height: 400 })
+  await expect
+    .poll(async () => {
+      const { x, y, width, height } = await boxOf(window)
+      return x >= 0 && y >= 0 && x + width <= 700 && y + height <= 400
+    })
+    .toBe(true)
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await expect.poll(() => boxOf(window)).toEqual(before)
+})
+
 test('on a phone an app has the whole screen and the dock is below', async () => {
   const visited = await withNotes({ viewport: { width: 390, height: 844 }, hasTouch: true })
   const { window, page } = visited

@@ -14,6 +14,7 @@ import type {
   PreviewedComponent,
   WelcomeMessage,
 } from '../wire/protocol.ts'
+import { backLevels, goBack } from './back-levels.ts'
 import { keyName } from './key-name.ts'
 import { language } from './language.ts'
 import { ApiError } from './api-error.ts'
@@ -56,6 +57,8 @@ const previewState = signal<PreviewState | undefined>(undefined)
 let lastPreviewId = 0
 const componentsState = signal<ComponentsState>({ safe: false, active: [], stopped: [] })
 const currentPreferences = signal<Preferences>({ theme: 'system', language: 'system', wallpaper: '' })
+
+type ToApp = WelcomeMessage | { type: 'svc-path'; path: string } | { type: 'svc-back' }
 
 const postToDesktop = (message: object): void => parent.postMessage(message, '*')
 /** Messages sent before the handshake. */
@@ -166,9 +169,14 @@ function handshake(): Promise<string> {
     send({ type: 'key', key: keyName(event) })
   })
   return new Promise((resolve) => {
-    addEventListener('message', (event: MessageEvent<WelcomeMessage | { type: 'svc-path'; path: string }>) => {
+    addEventListener('message', (event: MessageEvent<ToApp>) => {
       if (event.source !== parent) return
-      if (event.data?.type === 'svc-path') requestedPath.value = event.data.path
+      if (event.data?.type === 'svc-back') goBack()
+      if (event.data?.type === 'svc-path') {
+        // A path that is requested again is opened again.
+        requestedPath.value = '/'
+        requestedPath.value = event.data.path
+      }
       if (event.data?.type !== 'svc-welcome' || port) return
       const { slug, user, preferences, path } = event.data
       applyDesktopState(event.data)
@@ -178,6 +186,8 @@ function handshake(): Promise<string> {
       port = event.ports[0]
       if (port) port.onmessage = ({ data }: MessageEvent<DesktopMessage>) => receive(data)
       outbox.splice(0).forEach(send)
+      // Views are often replaced in two steps.
+      backLevels.subscribe(() => queueMicrotask(() => send({ type: 'back-levels', count: backLevels.peek() })))
       resolve(slug)
     })
     postToDesktop({ type: 'svc-ready' })

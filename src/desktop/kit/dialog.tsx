@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { X } from 'lucide'
+import { useBackLevels } from './back-levels.ts'
 import { Button, IconButton } from './button.tsx'
 import { common } from './words.ts'
 
@@ -17,6 +18,7 @@ export function Dialog({
 }) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
+  useBackLevels(1, onClose)
   useLayoutEffect(() => {
     const focused = document.activeElement
     element.current!.showModal()

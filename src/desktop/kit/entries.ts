@@ -24,14 +24,12 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   /** A new entry that is not complete yet. */
   const newEntry = signal<Entry<N> | undefined>(undefined)
 
-  const all = overlayDrafts(table, drafts, blank)
+  const { all, find } = overlayDrafts(table, drafts, blank)
 
   const current = computed(() => {
     const key = open.value
     if (key === undefined) return undefined
-    if (newEntry.value?.key === key) return newEntry.value
-    const id = drafts.insertedId(key)
-    return all.value.find((entry) => entry.key === key) ?? all.value.find((entry) => entry.row?.id === id)
+    return newEntry.value?.key === key ? newEntry.value : find(key)
   })
 
   const fieldsOf = (entry: Entry<N>): Fields<N> =>
@@ -47,6 +45,8 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     const id = /^\/(\d+)$/.exec(bridge.path.value)?.[1]
     if (id !== undefined) open.value = id
   })
+
+  effect(() => bridge.setLocation(current.value?.row ? `/${current.value.row.id}` : '/'))
 
   return {
     name,

@@ -12,8 +12,8 @@ export type Entry<N extends TableName> = Fields<N> & {
 }
 
 /**
- * Applies drafts to rows; new ones come first. Entries without a draft keep their identity until their row changes, so
- * that typing into one row does not invalidate what is derived from the others.
+ * Applies drafts to rows. Entries without a draft keep their identity until their row changes, so that typing into one
+ * row does not invalidate what is derived from the others.
  */
 export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Autosave<N>, blank: Fields<N>) {
   const entryOfRow = new WeakMap<Row<N>, Entry<N>>()
@@ -26,22 +26,48 @@ export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Auto
     return entry
   }
 
-  const saved = computed(() => table.rows.value.map(entryOf))
-  return computed<readonly Entry<N>[]>(() => {
-    if (drafts.all.value.size === 0) return saved.value
-    const waiting = [...drafts.all.value.values()]
-    const written = new Map(waiting.flatMap(({ id, fields }) => (id === undefined ? [] : [[id, fields] as const])))
-    const now = new Date().toISOString()
-    // A draft whose row exists is shown as that row.
-    const fresh = waiting.filter(({ id, key }) => table.get(id ?? drafts.insertedId(key) ?? 0) === undefined)
-    return [
-      ...fresh.map(({ key, fields }): Entry<N> => ({ ...blank, ...fields, key, row: undefined, updated_at: now })),
-      ...saved.value.map((entry) => {
-        const fields = written.get(entry.row!.id)
-        return fields ? { ...entry, ...fields } : entry
-      }),
-    ]
+  const newEntry = (key: string, fields: Partial<Fields<N>>): Entry<N> => ({
+    ...blank,
+    ...fields,
+    key,
+    row: undefined,
+    updated_at: new Date().toISOString(),
   })
+
+  /** Rows without their drafts. */
+  const saved = computed<readonly Entry<N>[]>(() => table.rows.value.map(entryOf))
+
+  /** Drafts without a row; a draft whose row exists is shown as that row. */
+  const fresh = computed(() =>
+    [...drafts.all.value.values()].filter(({ id, key }) => table.get(id ?? drafts.insertedId(key) ?? 0) === undefined),
+  )
+
+  return {
+    saved,
+    /** Keys of entries without a row, separated by commas: the value changes only if their set does. */
+    freshKeys: computed(() => fresh.value.map(({ key }) => key).join()),
+    /** The entry of a row or a draft with its unsaved changes, in constant time. */
+    find(key: string): Entry<N> | undefined {
+      const row = table.get(drafts.insertedId(key) ?? Number(key))
+      const draft = drafts.all.value.get(key) ?? (row && drafts.of(row.id))
+      if (!row) return draft && newEntry(key, draft.fields)
+      return draft ? { ...entryOf(row), ...draft.fields } : entryOf(row)
+    },
+    /** All entries with their unsaved changes; new ones come first. */
+    all: computed<readonly Entry<N>[]>(() => {
+      if (drafts.all.value.size === 0) return saved.value
+      const written = new Map(
+        [...drafts.all.value.values()].flatMap(({ id, fields }) => (id === undefined ? [] : [[id, fields] as const])),
+      )
+      return [
+        ...fresh.value.map(({ key, fields }) => newEntry(key, fields)),
+        ...saved.value.map((entry) => {
+          const fields = written.get(entry.row!.id)
+          return fields ? { ...entry, ...fields } : entry
+        }),
+      ]
+    }),
+  }
 }
 
 /** Full-text search: every word of the query must occur. The text of an entry is cached. */

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 
 /** Rows rendered beyond the visible ones. */
 const OVERSCAN = 8
@@ -30,7 +30,7 @@ export function VirtualList<T>({
 }) {
   const container = useRef<HTMLDivElement>(null)
   const [viewport, setViewport] = useState({ top: 0, height: 800 })
-  const selectedIndex = items.findIndex((item) => keyOf(item) === selected)
+  const selectedIndex = useMemo(() => items.findIndex((item) => keyOf(item) === selected), [items, selected])
 
   useLayoutEffect(() => {
     const element = container.current!

@@ -173,8 +173,16 @@ function setItem(slug: string, key: unknown, value: unknown): void {
   writeItem(itemKey(slug, key), isAcceptable ? value : undefined)
 }
 
-const windowStateOf = (message: Extract<AppMessage, { type: 'unsaved' | 'location' }>): Partial<AppWindow> =>
-  message.type === 'unsaved' ? { unsaved: message.unsaved === true } : { location: validPath(message.path) }
+/** Most views of an app that the Back button leaves one by one: browsers keep about 50 history entries. */
+const MAX_BACK_LEVELS = 20
+
+function windowStateOf(
+  message: Extract<AppMessage, { type: 'unsaved' | 'location' | 'back-levels' }>,
+): Partial<AppWindow> {
+  if (message.type === 'unsaved') return { unsaved: message.unsaved === true }
+  if (message.type === 'location') return { location: validPath(message.path) }
+  return { backLevels: Math.max(0, Math.min(Math.trunc(Number(message.count)) || 0, MAX_BACK_LEVELS)) }
+}
 
 /** Events of an app. */
 interface ServeHandlers {
@@ -240,6 +248,7 @@ export function serve(
         break
       case 'unsaved':
       case 'location':
+      case 'back-levels':
         updateWindow(window, windowStateOf(data))
         break
       case 'open-link':
@@ -262,6 +271,7 @@ export function serve(
 
   return () => {
     for (const stop of disposers) stop()
+    updateWindow(window, { backLevels: 0 })
     calls.end()
     port.onmessage = null
     port.close()

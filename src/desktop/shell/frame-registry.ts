@@ -221,8 +221,8 @@ addEventListener('blur', () => {
   })
 })
 
-/** Sends a new path to an open app. */
-export function sendPath(window: number, path: string): void {
+/** Sends a message to an open app. */
+export function sendToApp(window: number, message: { type: 'svc-path'; path: string } | { type: 'svc-back' }): void {
   const frame = [...frames].find((one) => one.window === window)
-  frame?.element.contentWindow?.postMessage({ type: 'svc-path', path }, '*')
+  frame?.element.contentWindow?.postMessage(message, '*')
 }

@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useBackLevels } from '../kit/back-levels.ts'
 import { SearchField } from '../kit/field.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
@@ -27,6 +28,7 @@ export function Launcher() {
   const [searchText, setSearchText] = useState('')
   const close = () => void (launcherOpen.value = false)
   const found = searchApps(searchText)
+  useBackLevels(1, close)
   useLayoutEffect(() => {
     const focused = document.activeElement
     element.current!.showModal()

@@ -5,6 +5,7 @@ import { keyName } from '../kit/key-name.ts'
 import { Toasts } from '../kit/toast.tsx'
 import './shell.css'
 import { refreshApps } from './apps.ts'
+import { startBackButton } from './back-button.ts'
 import { startChatNotifications } from './chat-notifications.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
@@ -39,6 +40,7 @@ effect(() => {
   isStarted = true
   void refreshApps()
     .then(restoreWindows)
+    .then(startBackButton)
     .then(openDeepLink)
     .then(startComponents)
     .then(schedulePrewarm)

@@ -6,7 +6,7 @@ import { Icon } from '../kit/icon.tsx'
 import { AppIcon } from './app-icon.tsx'
 import { appBySlug, isBuiltIn } from './apps.ts'
 import { online } from './feed.ts'
-import { registerFrame, sourceOf, prewarmedSource, sendPath } from './frame-registry.ts'
+import { registerFrame, sourceOf, prewarmedSource, sendToApp } from './frame-registry.ts'
 import { discardPrewarmed, front, updateWindow, type AppWindow } from './windows.ts'
 import { words } from './words.ts'
 
@@ -84,7 +84,7 @@ export function WindowContent({ window: one, title }: { window: AppWindow; title
 
   const isFirst = useRef(true)
   useEffect(() => {
-    if (!isFirst.current) sendPath(id, path)
+    if (!isFirst.current) sendToApp(id, { type: 'svc-path', path })
     isFirst.current = false
   }, [path, pathRequests])
 
@@ -98,6 +98,8 @@ export function WindowContent({ window: one, title }: { window: AppWindow; title
       </div>
     )
   }
+  // The permissions of the prewarmed frame are those of the app that it becomes.
+  const isOwn = !app || isBuiltIn(app)
   return (
     <div class="frame">
       {state === 'loading' && (
@@ -116,8 +118,8 @@ export function WindowContent({ window: one, title }: { window: AppWindow; title
         ref={element}
         title={title}
         data-app={slug}
-        sandbox={app && !isBuiltIn(app) ? `${SANDBOX} allow-popups` : SANDBOX}
-        allow={app && isBuiltIn(app) ? 'fullscreen' : ''}
+        sandbox={isOwn ? SANDBOX : `${SANDBOX} allow-popups`}
+        allow={isOwn ? 'fullscreen' : ''}
         referrerpolicy="no-referrer"
         class={state === 'ready' ? '' : 'waiting'}
         src={source.src}

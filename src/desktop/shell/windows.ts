@@ -35,6 +35,8 @@ export interface AppWindow extends Rect {
   /** Incremented to reload the app. */
   reloads: number
   unsaved: boolean
+  /** Number of views of the app that the Back button of a phone leaves one by one. */
+  backLevels: number
 }
 
 /** Space that windows do not cover, pixels. */
@@ -68,6 +70,7 @@ const blank = {
   minimised: false,
   reloads: 0,
   unsaved: false,
+  backLevels: 0,
 } as const
 
 /**
@@ -175,12 +178,20 @@ export function openApp(slug: string, path = '/', { fresh = false } = {}): AppWi
   const open = fresh ? undefined : windows.value.findLast((one) => one.slug === slug)
   if (open) {
     raise(open.id)
-    if (path !== '/') updateWindow(open.id, { path, pathRequests: open.pathRequests + 1 })
+    if (path !== '/') updateWindow(open.id, { path, location: path, pathRequests: open.pathRequests + 1 })
     return open
   }
   return batch(() => {
     const id = (isBuiltIn(app) ? takePrewarmed() : undefined) ?? ++lastId
-    const made: AppWindow = { ...blank, id, slug, path, depth: ++lastDepth, ...placed(initialRect(slug)) }
+    const made: AppWindow = {
+      ...blank,
+      id,
+      slug,
+      path,
+      location: path,
+      depth: ++lastDepth,
+      ...placed(initialRect(slug)),
+    }
     windows.value = [...windows.value, made]
     return made
   })
@@ -237,7 +248,7 @@ export function restoreWindows(): void {
   effect(() => {
     const stored = windows.value
       .toSorted((a, b) => a.depth - b.depth)
-      .map(({ slug, path, place: where, minimised, placement }): StoredWindow => {
+      .map(({ slug, location: path, place: where, minimised, placement }): StoredWindow => {
         return { slug, path, place: where, minimised, ...placement }
       })
     clearTimeout(due?.timer)

@@ -102,6 +102,7 @@ export type AppMessage =
   | { type: 'get-item'; id: number; key: string }
   | { type: 'unsaved'; unsaved: boolean }
   | { type: 'location'; path: string }
+  | { type: 'back-levels'; count: number }
   | { type: 'started'; ok: boolean }
   | { type: 'open-link'; url: string }
   | { type: 'set-preferences'; preferences: Partial<Preferences> }

@@ -58,6 +58,7 @@ export function Admin() {
       <SplitView
         label={words('admin')}
         shows={name ? 'main' : 'side'}
+        back={name && (() => showPage(undefined))}
         side={
           <ul class="side-pages">
             {pageNames.map((one) => (

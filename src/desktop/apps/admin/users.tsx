@@ -1,5 +1,6 @@
 import { UserPlus, Users as UsersIcon } from 'lucide'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useBackLevels } from '../../kit/back-levels.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { SearchField, Select } from '../../kit/field.tsx'
@@ -161,6 +162,8 @@ export function Users() {
       document.querySelector<HTMLElement>(`#user-${before.current}`)?.focus()
     before.current = open
   }, [open])
-  if (open !== undefined) return <UserPage key={open} id={open} onBack={() => showPage('users')} />
+  const close = () => showPage('users')
+  useBackLevels(open === undefined ? 0 : 1, close)
+  if (open !== undefined) return <UserPage key={open} id={open} onBack={close} />
   return <UserList state={view} onOpen={showUser} />
 }

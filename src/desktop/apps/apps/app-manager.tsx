@@ -19,6 +19,7 @@ export function AppManager() {
       <SplitView
         label={words('apps')}
         shows={now ? 'main' : 'side'}
+        back={now && (() => void (view.value = undefined))}
         side={<AppList />}
         main={
           now?.page === 'app' ? (

@@ -1,3 +1,4 @@
+import { untracked, useSignalEffect } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { useFileDrop } from '../../kit/file-drop.ts'
@@ -25,11 +26,10 @@ function Main() {
 
 export function Assistant() {
   useEffect(() => void init(), [])
-  const path = bridge.path.value
-  useEffect(() => {
-    const id = Number(path.slice(1))
-    if (Number.isSafeInteger(id) && id > 0) open(id)
-  }, [path])
+  useSignalEffect(() => {
+    const id = Number(bridge.path.value.slice(1))
+    if (Number.isSafeInteger(id) && id > 0) untracked(() => open(id))
+  })
   return (
     <>
       <h1 class="unseen">{words('assistant')}</h1>
@@ -37,6 +37,7 @@ export function Assistant() {
       <SplitView
         label={words('conversations')}
         shows={showsList.value ? 'side' : 'main'}
+        back={showsList.value && (() => void (showsList.value = false))}
         side={<ConversationList />}
         main={<Main />}
       />

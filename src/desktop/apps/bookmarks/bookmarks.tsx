@@ -106,6 +106,7 @@ export function Bookmarks() {
       <SplitView
         label={words('folders')}
         shows={isSide.value ? 'side' : 'main'}
+        back={isSide.value && (() => void (isSide.value = false))}
         side={
           <SideList
             items={[

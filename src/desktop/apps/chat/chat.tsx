@@ -1,3 +1,4 @@
+import { untracked, useSignalEffect } from '@preact/signals'
 import { MessagesSquare } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
@@ -9,7 +10,7 @@ import { FilesPanel, PeoplePanel, SearchPanel } from './panels.tsx'
 import { RoomDialogs } from './room-dialogs.tsx'
 import { RoomList } from './room-list.tsx'
 import { Room } from './room.tsx'
-import { startChat, followPath, updateLastMessage, panel, room } from './store.ts'
+import { close, startChat, followPath, updateLastMessage, panel, room } from './store.ts'
 import { words } from './words.ts'
 
 function Panels() {
@@ -29,8 +30,10 @@ export function Chat() {
     })
     return followCurrent()
   }, [])
-  const path = bridge.path.value
-  useEffect(() => followPath(path), [path])
+  useSignalEffect(() => {
+    const path = bridge.path.value
+    untracked(() => followPath(path))
+  })
   const one = room.value
   useEffect(() => {
     if (!one) bridge.setTitle('')
@@ -42,6 +45,7 @@ export function Chat() {
       <SplitView
         label={words('rooms')}
         shows={one || panel.value === 'search' ? 'main' : 'side'}
+        back={one && close}
         side={<RoomList />}
         main={
           <div class={`room-around ${panel.value && (one || panel.value === 'search') ? 'with-panel' : ''}`}>

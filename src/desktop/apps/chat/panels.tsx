@@ -2,6 +2,7 @@ import { Download, FileText, Folder, Search, UserMinus, X } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { printable } from '../../../base/text.ts'
+import { useBackLevels } from '../../kit/back-levels.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
@@ -33,16 +34,20 @@ import {
 } from './store.ts'
 import { words } from './words.ts'
 
-const Panel = ({ title, children }: { title: string; children: ComponentChildren }) => (
-  <aside class="panel" aria-label={title}>
-    <Toolbar label={title}>
-      <h2>{title}</h2>
-      <span class="space" />
-      <IconButton icon={X} label={common('close')} onClick={() => void (panel.value = undefined)} />
-    </Toolbar>
-    {children}
-  </aside>
-)
+function Panel({ title, children }: { title: string; children: ComponentChildren }) {
+  const close = () => void (panel.value = undefined)
+  useBackLevels(1, close)
+  return (
+    <aside class="panel" aria-label={title}>
+      <Toolbar label={title}>
+        <h2>{title}</h2>
+        <span class="space" />
+        <IconButton icon={X} label={common('close')} onClick={close} />
+      </Toolbar>
+      {children}
+    </aside>
+  )
+}
 
 async function confirmAndRemove(room: ChatRoom, person: Person): Promise<void> {
   const name = person.display_name

@@ -14,11 +14,10 @@ import { words } from './words.ts'
 
 const PATH = /^\/component\/([^/]+)$/
 
-/** Opens the requested path; runs again for the same one. */
+/** Opens the requested path. */
 effect(() => {
   const [, name] = PATH.exec(bridge.path.value) ?? []
   if (name === undefined) return
-  bridge.path.value = '/'
   try {
     view.value = { page: 'component', name: decodeURIComponent(name) }
   } catch {
@@ -38,6 +37,7 @@ export function ComponentsApp() {
       <SplitView
         label={words('components')}
         shows={now ? 'main' : 'side'}
+        back={now && (() => void (view.value = undefined))}
         side={<ComponentList />}
         main={
           now?.page === 'component' ? (

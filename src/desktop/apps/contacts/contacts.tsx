@@ -131,6 +131,7 @@ export function Contacts() {
       <SplitView
         label={words('contacts')}
         shows={contact ? 'main' : 'side'}
+        back={contact && entries.close}
         side={
           <>
             <Toolbar label={words('contacts')}>

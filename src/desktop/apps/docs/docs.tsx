@@ -72,6 +72,7 @@ export function Docs() {
       <SplitView
         label={words('docs')}
         shows={doc ? 'main' : 'side'}
+        back={doc && entries.close}
         side={
           <>
             <Toolbar label={words('docs')}>

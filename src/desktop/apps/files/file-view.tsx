@@ -1,6 +1,7 @@
 import { printable } from '../../../base/text.ts'
 import { ArrowLeft, ChevronLeft, ChevronRight, Download, History } from 'lucide'
 import { useEffect, useState } from 'preact/hooks'
+import { useBackLevels } from '../../kit/back-levels.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
@@ -23,6 +24,7 @@ export function FileView({ path, item }: { path: string; item: Item }) {
   const kind = kindOf(item)
   const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
   const close = () => void (openFile.value = undefined)
+  useBackLevels(1, close)
   useEffect(() => bridge.setTitle(`${printable(item.name)} – ${words('files')}`), [item.name])
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

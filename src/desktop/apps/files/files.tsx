@@ -1,11 +1,13 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
+import { useBackLevels } from '../../kit/back-levels.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { SplitView } from '../../kit/split-view.tsx'
 import { OfflineBanner } from '../../kit/placeholders.tsx'
 import { toastError } from '../../kit/toast.tsx'
 import { NameConflicts } from './name-conflict.tsx'
-import { openPath, startListening, place, view } from './folder.ts'
+import { folder, openFolder, openPath, startListening, place, view } from './folder.ts'
+import { breadcrumbsOf, parentOf } from './paths.ts'
 import { FileView } from './file-view.tsx'
 import { FolderView } from './folder-view.tsx'
 import { openFile, openItem } from './open-file.ts'
@@ -25,6 +27,10 @@ export function Files() {
       setStarted(true)
     })
   }, [])
+  useBackLevels(place.value === 'trash' ? 1 : breadcrumbsOf(folder.value).length - 1, () =>
+    openFolder(place.peek() === 'trash' ? '/' : parentOf(folder.peek())),
+  )
+  useSignalEffect(() => bridge.setLocation(place.value === 'trash' ? '/' : (openFile.value?.path ?? folder.value)))
   useSignalEffect(() => void openPath(bridge.path.value, openItem).catch(toastError))
   useEffect(() => {
     // A file dropped beside a target would navigate the frame.
@@ -44,6 +50,7 @@ export function Files() {
         <SplitView
           label={words('places')}
           shows={isSidebarShown.value ? 'side' : 'main'}
+          back={isSidebarShown.value && (() => void (isSidebarShown.value = false))}
           side={<Sidebar />}
           main={
             <>

@@ -44,6 +44,7 @@ export function Help() {
       <SplitView
         label={words('help')}
         shows={topic ? 'main' : 'side'}
+        back={topic && (() => void (open.value = undefined))}
         side={
           <ul class="side-pages">
             {names.map((name) => (

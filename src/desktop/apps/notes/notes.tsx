@@ -15,8 +15,9 @@ import {
   category,
   create,
   current,
+  findNote,
   followPath,
-  notes,
+  keys,
   open,
   searchText,
   table,
@@ -32,15 +33,19 @@ const excerpt = ({ content }: Note): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-const Line = ({ note }: { note: Note }) => (
-  <div class={`note-line ${note.color ? `color-${note.color}` : ''}`}>
-    <strong>{note.title || words('untitled')}</strong>
-    {note.pinned && <Icon of={Pin} size={14} />}
-    <p>
-      <time>{formatWhen(note.updated_at)}</time> {excerpt(note)}
-    </p>
-  </div>
-)
+function Line({ noteKey }: { noteKey: string }) {
+  const note = findNote(noteKey)
+  if (!note) return null
+  return (
+    <div class={`note-line ${note.color ? `color-${note.color}` : ''}`}>
+      <strong>{note.title || words('untitled')}</strong>
+      {note.pinned && <Icon of={Pin} size={14} />}
+      <p>
+        <time>{formatWhen(note.updated_at)}</time> {excerpt(note)}
+      </p>
+    </div>
+  )
+}
 
 function List() {
   if (table.loadError.value !== undefined && !table.isLoaded.value) {
@@ -51,7 +56,7 @@ function List() {
     )
   }
   if (!table.isLoaded.value) return <Loading />
-  if (notes.value.length === 0) {
+  if (keys.value.length === 0) {
     if (searchText.value !== '' || category.value !== '')
       return <EmptyState icon={StickyNote} title={words('none_found')} />
     return (
@@ -66,14 +71,14 @@ function List() {
   }
   return (
     <VirtualList
-      items={notes.value}
+      items={keys.value}
       rowHeight={64}
-      keyOf={(note) => note.key}
+      keyOf={(key) => key}
       label={words('notes')}
       selected={current.value?.key}
-      onSelect={(note) => void (open.value = note.key)}
+      onSelect={(key) => void (open.value = key)}
     >
-      {(note) => <Line note={note} />}
+      {(key) => <Line noteKey={key} />}
     </VirtualList>
   )
 }
@@ -88,6 +93,7 @@ export function Notes() {
       <SplitView
         label={words('notes')}
         shows={note ? 'main' : 'side'}
+        back={note && (() => void (open.value = undefined))}
         side={
           <>
             <Toolbar label={words('notes')}>

@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import { makeAutosave } from '../../kit/autosave.ts'
 import { makeSearch, overlayDrafts, type Entry } from '../../kit/overlay.ts'
@@ -18,30 +18,36 @@ export const open = signal<string | undefined>(undefined)
 
 const empty: NoteFields = { title: '', content: '', category: null, pinned: false, color: null }
 
-const all = overlayDrafts(table, drafts, empty)
+const { saved, freshKeys, find } = overlayDrafts(table, drafts, empty)
+
+/** A note with its unsaved changes. */
+export const findNote = find
 
 export const categories = computed(() =>
-  [...new Set(all.value.map((note) => note.category ?? '').filter((name) => name !== ''))].toSorted((a, b) =>
+  [...new Set(saved.value.map((note) => note.category ?? '').filter((name) => name !== ''))].toSorted((a, b) =>
     a.localeCompare(b),
   ),
 )
 
 const search = makeSearch<Note>(({ title, content, category: kind }) => [title, content, kind])
 
-/** Notes of the list: filtered, pinned ones first, then newest first. */
-export const notes = computed(() =>
-  search(all.value, searchText.value)
+const savedNotes = computed(() =>
+  search(saved.value, searchText.value)
     .filter((note) => category.value === '' || note.category === category.value)
     .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || (a.updated_at < b.updated_at ? 1 : -1)),
 )
 
+/**
+ * Keys of the notes of the list: new ones, then pinned ones, then newest first. Typing into a note does not change the
+ * list, so the work per key does not grow with the number of notes.
+ */
+export const keys = computed(() => [
+  ...freshKeys.value.split(',').filter(Boolean),
+  ...savedNotes.value.map(({ key }) => key),
+])
+
 /** The open note; a new one stays open when it gets its row. */
-export const current = computed(() => {
-  const key = open.value
-  if (key === undefined) return undefined
-  const id = drafts.insertedId(key)
-  return all.value.find((note) => note.key === key) ?? all.value.find((note) => note.row?.id === id)
-})
+export const current = computed(() => (open.value === undefined ? undefined : find(open.value)))
 
 export const draftOf = (note: Note) => (note.row ? drafts.of(note.row.id) : drafts.all.value.get(note.key))
 
@@ -71,6 +77,8 @@ export async function remove(note: Note): Promise<() => Promise<void>> {
     open.value = `${id}`
   }
 }
+
+effect(() => bridge.setLocation(current.value?.row ? `/${current.value.row.id}` : '/'))
 
 /** Opens a requested path: `/12` is a row id. */
 export function followPath(): void {

@@ -88,6 +88,7 @@ export function Places() {
       <SplitView
         label={words('places')}
         shows={place || isMap.value ? 'main' : 'side'}
+        back={place ? entries.close : isMap.value && (() => void (isMap.value = false))}
         side={
           <>
             <Toolbar label={words('places')}>

@@ -49,6 +49,7 @@ export function Settings() {
       <SplitView
         label={words('settings')}
         shows={page ? 'main' : 'side'}
+        back={page && (() => void (open.value = undefined))}
         side={
           <ul class="side-pages">
             {pages.map((one) => (

@@ -120,6 +120,7 @@ export function Tasks() {
       <SplitView
         label={words('lists')}
         shows={isSide.value ? 'side' : 'main'}
+        back={isSide.value && (() => void (isSide.value = false))}
         side={
           <SideList
             items={(['open', ...groups] as const).map((key) => ({
