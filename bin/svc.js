@@ -12,7 +12,14 @@ if (module.enableCompileCache && !env.NODE_COMPILE_CACHE) {
   const named = env.XDG_CACHE_HOME
   if (isOwn(home)) module.enableCompileCache(join(named && isAbsolute(named) ? named : join(home, '.cache'), 'svc'))
 }
-await import('../dist/svc.js')
+try {
+  await import('../dist/svc.js')
+} catch (error) {
+  // Without a free descriptor not even the code can be loaded that would say so.
+  if (error?.code !== 'EMFILE' && error?.code !== 'ENFILE') throw error
+  process.stderr.write('svc: Too many files are open. Raise the limit (ulimit -n 1024), and run this again.\n')
+  process.exitCode = 1
+}
 
 function isOwn(folder) {
   try {

@@ -54,7 +54,9 @@ const REASONS: Record<string, string> = {
   EROFS: 'the disk is read-only',
   ELOOP: 'it leads through too many symbolic links',
   ENAMETOOLONG: 'the name is too long',
-  EMFILE: 'too many files are open',
+  EMFILE: 'too many files are open; raise the limit (ulimit -n 1024)',
+  ENFILE: 'too many files are open on this machine; end other programs, or raise the limit (sysctl fs.file-max)',
+  EFBIG: 'it would become larger than a file may be; raise the limit (ulimit -f unlimited), or use another file system',
   EIO: 'the disk cannot be read or written',
 }
 

@@ -9,7 +9,12 @@ const MESSAGE =
   'The command ended before its work was done. This is a bug in svc; how far it came is unknown. ' +
   'What was done stays done; run it again.'
 
+const NO_DESCRIPTORS = new Set(['EMFILE', 'ENFILE'])
+const TOO_MANY_FILES = 'Too many files are open. Raise the limit (ulimit -n 1024), and run this again.'
+
 export interface ExitGuard {
+  /** Reports an error for want of file descriptors and returns the exit code; undefined for other errors. It loads no code. */
+  reportTooManyFiles(error: NodeJS.ErrnoException): number | undefined
   /** Marks the work as done: the process exits with this code when nothing is pending. */
   finish(code: number): void
   /** Exits at once with this code. */
@@ -27,12 +32,19 @@ export function guardExit(isJson: boolean): ExitGuard {
   const reallyExit = nodeProcess.reallyExit.bind(process)
   let finished: number | undefined
 
+  const report = (error: string, code: string, exit_code: number) =>
+    writeError(isJson ? JSON.stringify({ error, code, exit_code }) : `svc: ${error}`)
+
+  function reportTooManyFiles({ code = '' }: NodeJS.ErrnoException): number | undefined {
+    if (!NO_DESCRIPTORS.has(code)) return undefined
+    report(TOO_MANY_FILES, code, 1)
+    return 1
+  }
+
   nodeProcess.reallyExit = () => {
     closeLostTerminal()
     if (finished !== undefined) return reallyExit(finished)
-    writeError(
-      isJson ? JSON.stringify({ error: MESSAGE, code: 'unfinished', exit_code: UNFINISHED }) : `svc: ${MESSAGE}`,
-    )
+    report(MESSAGE, 'unfinished', UNFINISHED)
     return reallyExit(UNFINISHED)
   }
   // An empty event loop exits without `reallyExit`; `process.exit` calls it.
@@ -40,11 +52,13 @@ export function guardExit(isJson: boolean): ExitGuard {
   // An `exit` handler can turn the code of an uncaught exception into 0.
   process.once('uncaughtException', (error: NodeJS.ErrnoException) => {
     finished = isLostTerminal(error) ? INTERRUPTED : undefined
+    finished ??= reportTooManyFiles(error)
     if (finished === undefined) writeError(error.stack ?? error.message)
     process.exit(UNFINISHED)
   })
 
   return {
+    reportTooManyFiles,
     finish: (code) => void (finished = code),
     end(code) {
       finished = code

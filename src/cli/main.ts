@@ -27,7 +27,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // A command finishes its work even if nobody reads its messages.
 process.stderr.on('error', () => undefined)
 
-const code = await main()
+const code = await main().catch((error: NodeJS.ErrnoException) => {
+  const failed = guard.reportTooManyFiles(error)
+  if (failed === undefined) throw error
+  return failed
+})
 // Node emits the error of the last write in the next turn of the event loop.
 await new Promise(setImmediate)
 guard.finish(outputError && (code === 0 || code === 3) ? 1 : code)
