@@ -1,4 +1,4 @@
-/** Runs `operation` once at a time for each key; callers meanwhile share its result. */
+/** Runs `operation` once at a time for each key; concurrent callers share its result. */
 export function makeSingleFlight<Key, T>(operation: (key: Key) => Promise<T>) {
   const underWay = new Map<Key, Promise<T>>()
   return {

@@ -2,18 +2,18 @@ import type { Listener } from '../storage/engine/database.ts'
 
 /** Wakes long polls when a feed or a chat room advances. */
 export interface Waiters {
-  /** Resolves when it moves past `cursor`, after `ms`, or when `signal` aborts. */
+  /** Resolves when the head passes `cursor`, after `ms`, or when `signal` aborts. */
   wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
-  /** Lets everybody go. */
+  /** Ends all waits. */
   close(): void
 }
 
 interface Parts {
-  /** Begins to tell of what moves on. */
+  /** Subscribes to notifications of new heads. */
   hear: (hearer: Listener) => void
-  /** How far each of them is. */
+  /** Current heads of feeds or rooms. */
   heads: (ids: number[]) => Promise<{ id: number; head: number }[]>
-  /** How often to look, for all waiting at once, at what moved on without being heard of. */
+  /** Interval of polling for changes without a notification, ms; one query for all waiters. */
   checkIntervalMs?: number | undefined
 }
 
@@ -25,10 +25,10 @@ interface Waiter {
   wake: () => void
 }
 
-/** Nothing is heard before somebody waits. */
+/** Subscribes to notifications with the first wait. */
 export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Parts): Waiters {
   const sleepers = new Map<number, Set<Waiter>>()
-  /** Whom somebody has just begun to wait for. */
+  /** Ids of new waiters. */
   const fresh = new Set<number>()
   let timer: NodeJS.Timeout | undefined
   let looking = false
@@ -48,7 +48,7 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
   const lookAtAll = () => look([...sleepers.keys()])
   const ignore = () => undefined
 
-  // The next look is due only after the last one.
+  // The next poll is scheduled when the last one has ended.
   function schedule(): void {
     if (timer || looking || sleepers.size === 0) return
     timer = setTimeout(() => {

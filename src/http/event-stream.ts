@@ -97,7 +97,7 @@ export class EventStream {
 
   #fail(error: unknown, report: (error: unknown) => void): void {
     const { aborted, reason } = this.#signal
-    // When the access ended, the client is still connected and must be told.
+    // If access ended, the client is still connected and gets the error.
     const refused = aborted ? faultFromError(reason) : undefined
     if (aborted && !refused) return void this.body.destroy()
     const known = refused ?? faultFromError(error)

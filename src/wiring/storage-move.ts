@@ -30,7 +30,7 @@ import { openLocal } from './local-domain.ts'
 import { openBlobs, openStorage, PLACES } from './installation/storage.ts'
 
 // Moves data of an installation: rows between SQLite and Postgres, contents between the data directory and a bucket.
-// The old data stays, unused, until somebody removes it.
+// The old data is kept, unused, until the administrator removes it.
 
 /** A reason that prevents a move; nothing was changed. */
 class CannotMove extends Error {

@@ -199,7 +199,7 @@ function makeBackground(signal: AbortSignal) {
 
 function setConnectionError(state: ChatState, error: ChatState['connectionError'], changed: () => void): void {
   state.connectionError = error
-  // Whoever was typing may have stopped long ago.
+  // Typing notifications may be outdated.
   if (error) state.typing = []
   changed()
 }

@@ -74,7 +74,7 @@ const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
 const OWN_PASSWORD = 'The own password is changed in the settings, with the current one.'
 const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
 
-/** Refuses a name that users choose for themselves and that looks like the user name of somebody else. */
+/** Refuses a display name that looks like another user's user name. */
 async function assertNobodyElses(tx: Writer, id: number, name: string): Promise<void> {
   if (await hasUsernameLike(tx, id, lookOf(name)))
     throw invalidField('display_name', 'This is the user name of somebody else, or looks like it.')

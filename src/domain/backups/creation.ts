@@ -22,7 +22,7 @@ export interface Created {
   place: string
   encrypted: boolean
   took_ms: number
-  /** Objects of earlier backups that were damaged or missing, and were stored anew. */
+  /** Objects of earlier backups that were damaged or missing, and were stored again. */
   repaired: number
   /** What else is damaged in the destination. */
   flaw?: string | undefined

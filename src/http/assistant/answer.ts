@@ -10,7 +10,7 @@ interface AnswerOptions {
   report: (error: unknown) => void
 }
 
-/** Answers with one JSON body, or with server-sent events when the client asks for them. */
+/** Responds with one JSON body, or with server-sent events if requested. */
 export function answer(
   { stream, signal, report }: AnswerOptions,
   make: (waiting: { signal: AbortSignal; emit: Emit }) => Promise<AnswerBody>,

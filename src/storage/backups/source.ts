@@ -37,7 +37,7 @@ export interface BackupSink {
   readonly encrypted: boolean
   /** Repository ID; undefined for an archive, which is one backup. */
   readonly repository: string | undefined
-  /** Objects of earlier backups found damaged or missing and stored anew. */
+  /** Objects of earlier backups that were damaged or missing, and were stored again. */
   repaired(): number
   /** An earlier backup whose objects all exist in full length, with its contents in the blob store. */
   standing(id: string): Promise<{ manifest: Manifest; blobs: Piece[] } | undefined>

@@ -125,7 +125,7 @@ export interface Database {
   watch(): ChangeWatch
   /** Damage found by the engine, at most about a hundred items; `quick` does not compare indexes with their tables. */
   damage(quick: boolean): Promise<Damage[]>
-  /** Returns free space to the disk; blocks other writers meanwhile. Returns the bytes before and after. */
+  /** Returns free space to the disk; blocks other writers until it is done. Returns the bytes before and after. */
   vacuum(): Promise<{ before: number; after: number }>
   /**
    * Calls `listener` when the database files are missing or replaced; from then on everything throws `DatabaseMoved`.

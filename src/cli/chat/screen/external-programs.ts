@@ -8,7 +8,7 @@ import { Exit } from '../../exit.ts'
 /** Splits a command into words; it is run without a shell. */
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter(Boolean)
 
-/** Opens the text in the user's editor and returns the result. The editor has the terminal meanwhile. */
+/** Opens the text in the user's editor and returns the result. The editor uses the terminal until it exits. */
 export async function editInEditor(text: string, env: NodeJS.ProcessEnv): Promise<string> {
   const [program = 'vi', ...words] = wordsOf(env['VISUAL'] || env['EDITOR'] || 'vi')
   const folder = await makeTemporaryFolder('svc-chat-')

@@ -32,7 +32,7 @@ export async function rescueAsConflictCopy(context: RescueContext, path: string,
   }
 }
 
-/** Restores a concurrent edit to its path, or as a conflict copy beside whatever is there by now. */
+/** Restores a concurrent edit to its path, or as a conflict copy if the path is taken. */
 export async function rescueInPlace(context: RescueContext, path: string, trash: string): Promise<Change[]> {
   try {
     await restoreFile(trash, toLocalPath(context.root, path))

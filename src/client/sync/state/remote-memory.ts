@@ -1,7 +1,7 @@
 import type { SqliteFile } from '../../../host/sqlite-file.ts'
 import type { BaseNode, FileState, RemoteNode } from '../plan/sync-tree.ts'
 
-/** The listing of the server that an ETag stands for. */
+/** The listing of the server that an ETag identifies. */
 export interface Remembered {
   etag: string
   cursor: number
@@ -29,7 +29,7 @@ export interface FeedPage {
 export interface RemoteMemory {
   /** Which of the two it is, and its cursor; undefined if nothing is remembered. */
   known(): { as: 'nodes' | 'listing'; cursor: number } | undefined
-  /** Nodes are read lazily; no other query can run meanwhile. */
+  /** Nodes are read lazily; no other query may run before the last one is read. */
   remembered(): Remembered | undefined
   remember(listing: Remembered): void
   /** The listing has not changed up to this cursor. */

@@ -75,7 +75,7 @@ export interface Belonging {
 /** State kept between runs. Losing it costs time, never data: both sides are then compared again. */
 export interface State extends RemoteMemory, Journal {
   base(): BaseTree
-  /** All entries, lazily: no other query can run meanwhile. */
+  /** All entries, lazily; no other query may run before the last one is read. */
   hashes(): Iterable<{ key: string; hashed: Hashed }>
   intents(): Intent[]
   parts(): Map<string, Part>

@@ -226,7 +226,9 @@ function makeRestorer(context: RunContext) {
   const present = async (path: string): Promise<string | undefined> =>
     (await versionsOf(path)).find(({ current }) => current)?.sha256
 
-  /** Restores a content. A refusal may mean that it is already restored, by a lost response or by somebody else. */
+  /**
+   * Restores a content. After a refusal it may be restored already: the response was lost, or someone else restored it.
+   */
   async function unlessSo(path: string, { sha256 }: FileState, restore: () => Promise<unknown>): Promise<void> {
     try {
       await restore()
