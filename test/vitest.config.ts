@@ -19,13 +19,17 @@ const isNamed = process.argv
 /** These look for what nobody thought of, with many seeds, kills or combinations; they run with `npm run test:all` or by name. */
 const exploring = [
   'test/bench/**',
-  'test/cli/{ends,interrupted,lost-database,sync-hostile,sync-large-tree}.test.ts',
+  'test/cli/{away-store,damaged-backup,damaged-key,ends,full-disk,interrupted,lost-database,moved-database}.test.ts',
+  'test/cli/{silent-store,sync-hostile,sync-large-tree}.test.ts',
   'test/client/faults/**',
+  'test/desktop/{languages,outage}.test.ts',
   'test/domain/instance/storage-check.test.ts',
-  'test/http/{crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
+  'test/http/{ack-order,crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
+  'test/http/assistant/{model-errors,strange-models}.test.ts',
   'test/package/install.test.ts',
+  'test/storage/{s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
-  'test/wiring/backups/{hostile,killed}-backups.test.ts',
+  'test/wiring/backups/{hostile,killed,unchanged}-backups.test.ts',
   'test/wiring/{postgres-outages,several-servers}.test.ts',
   'test/wiring/{history,simulation}/**',
 ]
@@ -49,6 +53,8 @@ const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' }
 
 const later = isAll || isNamed ? [] : exploring
 const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '1000' : '60')
+/** What tests of several forms ask with test/support/explores.ts. */
+const explores = isAll || isNamed ? 'on' : 'off'
 
 export default defineConfig({
   root,
@@ -61,7 +67,7 @@ export default defineConfig({
     // Files of a worker share the modules of src, which cost more to load than most of them to run.
     isolate: false,
     unstubEnvs: true,
-    env: { SIMULATE_SEEDS: seeds },
+    env: { SIMULATE_SEEDS: seeds, EXPLORE: explores },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
     // No machine is so slow: what meets one of these hangs.
     testTimeout: 120_000,

@@ -87,8 +87,12 @@ export function isLocked(file: string): boolean {
 /** The holder of a lock; undefined if there is none, or if a power cut left the file empty. */
 export function holderOf(file: string): Holder | undefined {
   const text = textOf(file)
+  return text === undefined ? undefined : parseHolder(text)
+}
+
+function parseHolder(text: string): Holder | undefined {
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as Holder)
+    return JSON.parse(text) as Holder
   } catch {
     return undefined
   }
@@ -118,14 +122,15 @@ function linkIfAbsent(from: string, to: string): boolean {
  * otherwise, of two processes that see the same stale lock, the slower one would remove the new lock of the faster one.
  */
 function removeStale(file: string, options: LockOptions): boolean {
-  if (textOf(file) === undefined) return true
-  const holder = holderOf(file)
+  const seen = textOf(file)
+  if (seen === undefined) return true
+  const holder = parseHolder(seen)
   if (holder && isHeld(file, holder, options)) return false
   const letGo = tryLock(`${file}.${holder?.token ?? 'unnamed'}.stale`, options)
   if (!letGo) return false
   try {
-    const now = holderOf(file)
-    if (now?.token === holder?.token && !(now && isHeld(file, now, options))) rmSync(file, { force: true })
+    // A file that is gone by now is not removed: another process may create its lock at any moment.
+    if (textOf(file) === seen && !(holder && isHeld(file, holder, options))) rmSync(file, { force: true })
   } finally {
     letGo()
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import type { Ended } from '../support/command.ts'
 import { startModelServer, type Scripted } from '../support/model-server.ts'
 import { isExpected, parseScript, splitWords, type Step } from './script.ts'
+import { explores } from '../support/explores.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runWarm } from '../support/warm-command.ts'
 
@@ -86,7 +87,8 @@ async function runStep(step: Step, place: string, servers: Running[], url: strin
 
 const scripts = readdirSync(folder).filter((name) => name.endsWith('.txt'))
 
-// The first command of a script and every server are processes of their own; the others, which are many, share one.
+// Every server is a process of its own, and with `npm run test:all` the first command of each script; the others, which are many,
+// share one.
 test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
   const place = await temporaryFolder()
   for (const sub of ['work', 'home']) mkdirSync(join(place, sub))
@@ -99,7 +101,7 @@ test.concurrent.each(scripts)('%s', { timeout: 300_000 }, async (name) => {
       try {
         model.will(...step.replies.map((reply) => JSON.parse(reply) as Scripted))
         const command = step.command.replaceAll('$MODEL', model.url)
-        url = await runStep({ ...step, command }, place, servers, url, index === 0)
+        url = await runStep({ ...step, command }, place, servers, url, explores && index === 0)
       } catch (error) {
         if (error instanceof Error) error.message = `${name}:${step.line}: $ ${step.command}\n${error.message}`
         throw error

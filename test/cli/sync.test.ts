@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Ended } from '../support/command.ts'
+import { explores } from '../support/explores.ts'
 import { contents, useSyncCommand, write } from '../support/sync-command.ts'
 
 // The command as it is built, with real servers, real folders, and kills at any moment. Ordinary use stands in scripts/sync.txt.
@@ -135,45 +136,49 @@ async function kill(args: string[], after: number, signal: NodeJS.Signals): Prom
   return { ...(await ended), killed }
 }
 
-test('killed at any moment, a folder holds whole files only, and the next run finishes the work', async () => {
-  const { profile, roots } = await folders(2)
-  const [one, other] = roots as [string, string]
-  const random = () => randomBytes(300).toString('hex')
-  for (let at = 0; at < 400; at += 1) write(one, `${at % 20}/${at}.txt`, random())
-  write(one, 'big.bin', Buffer.alloc(20_000_000, 'big '))
+test.runIf(explores)(
+  'killed at any moment, a folder holds whole files only, and the next run finishes the work',
+  async () => {
+    const { profile, roots } = await folders(2)
+    const [one, other] = roots as [string, string]
+    const random = () => randomBytes(300).toString('hex')
+    for (let at = 0; at < 400; at += 1) write(one, `${at % 20}/${at}.txt`, random())
+    write(one, 'big.bin', Buffer.alloc(20_000_000, 'big '))
 
-  for (const after of [20, 80, 150, 250]) await kill(['sync', one, '--profile', profile], after, 'SIGKILL')
-  await ok(['sync', one, '--profile', profile])
-  const whole = contents(one)
+    for (const after of [20, 80, 150, 250]) await kill(['sync', one, '--profile', profile], after, 'SIGKILL')
+    await ok(['sync', one, '--profile', profile])
+    const whole = contents(one)
 
-  let kills = 0
-  for (const after of [20, 60, 120, 200, 300, 450]) {
-    const { code } = await kill(['sync', other, '--profile', profile], after, 'SIGKILL')
-    if (code === null) kills += 1
-    const broken = Object.entries(contents(other)).filter(([path, content]) => content !== whole[path])
-    expect(broken.map(([path]) => path)).toEqual([])
-  }
-  expect(kills).toBeGreaterThan(1)
-  await ok(['sync', other, '--profile', profile])
-  expect(contents(other)).toEqual(whole)
-  expect(readdirSync(join(other, '.svc', 'tmp'))).toEqual([])
+    let kills = 0
+    for (const after of [20, 60, 120, 200, 300, 450]) {
+      const { code } = await kill(['sync', other, '--profile', profile], after, 'SIGKILL')
+      if (code === null) kills += 1
+      const broken = Object.entries(contents(other)).filter(([path, content]) => content !== whole[path])
+      expect(broken.map(([path]) => path)).toEqual([])
+    }
+    expect(kills).toBeGreaterThan(1)
+    await ok(['sync', other, '--profile', profile])
+    expect(contents(other)).toEqual(whole)
+    expect(readdirSync(join(other, '.svc', 'tmp'))).toEqual([])
 
-  // Edits and deletions on both sides, with kills while they travel.
-  for (let at = 0; at < 400; at += 1) {
-    if (at % 5 === 0) rmSync(join(one, `${at % 20}/${at}.txt`))
-    else if (at % 5 === 1) write(one, `${at % 20}/${at}.txt`, `one ${random()}`)
-    else if (at % 5 === 2) write(other, `${at % 20}/${at}.txt`, `other ${random()}`)
-  }
-  const wanted = { ...whole, ...contents(one) }
-  for (const [path, content] of Object.entries(contents(other))) if (content.startsWith('other')) wanted[path] = content
-  for (let at = 0; at < 400; at += 5) delete wanted[`${at % 20}/${at}.txt`]
-  for (const after of [30, 100, 200, 350]) {
-    for (const root of roots) await kill(['sync', root, '--profile', profile], after, 'SIGKILL')
-  }
-  for (const root of [one, other, one]) await ok(['sync', root, '--profile', profile])
-  expect(contents(one)).toEqual(wanted)
-  expect(contents(other)).toEqual(wanted)
-})
+    // Edits and deletions on both sides, with kills while they travel.
+    for (let at = 0; at < 400; at += 1) {
+      if (at % 5 === 0) rmSync(join(one, `${at % 20}/${at}.txt`))
+      else if (at % 5 === 1) write(one, `${at % 20}/${at}.txt`, `one ${random()}`)
+      else if (at % 5 === 2) write(other, `${at % 20}/${at}.txt`, `other ${random()}`)
+    }
+    const wanted = { ...whole, ...contents(one) }
+    for (const [path, content] of Object.entries(contents(other)))
+      if (content.startsWith('other')) wanted[path] = content
+    for (let at = 0; at < 400; at += 5) delete wanted[`${at % 20}/${at}.txt`]
+    for (const after of [30, 100, 200, 350]) {
+      for (const root of roots) await kill(['sync', root, '--profile', profile], after, 'SIGKILL')
+    }
+    for (const root of [one, other, one]) await ok(['sync', root, '--profile', profile])
+    expect(contents(one)).toEqual(wanted)
+    expect(contents(other)).toEqual(wanted)
+  },
+)
 
 test('Ctrl-C ends a run in order: code 130, no lock left, and the next one goes on', async () => {
   const { profile, roots } = await folders(1)

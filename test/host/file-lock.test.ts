@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type * as Fs from 'node:fs'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,13 +12,25 @@ import { isLocked, ownIdentity, tryLock, whileLocked } from '../../src/host/file
 
 /** What somebody else does just before a lock is made, once. */
 let before: ((file: string) => void) | undefined
+/** What somebody else does just after a lock was read, once, and just before it is removed. */
+let afterRead: (() => void) | undefined
+let beforeRemoval: (() => void) | undefined
 vi.mock('node:fs', async (original) => {
   const actual = await original<typeof Fs>()
   const linkSync: typeof actual.linkSync = (from, to) => {
     before?.(String(to))
     actual.linkSync(from, to)
   }
-  return { ...actual, linkSync }
+  const readFileSync = ((...args: Parameters<typeof actual.readFileSync>) => {
+    const text = actual.readFileSync(...args)
+    if (args[0] === lock) afterRead?.()
+    return text
+  }) as typeof actual.readFileSync
+  const rmSync: typeof actual.rmSync = (path, options) => {
+    if (path === lock) beforeRemoval?.()
+    actual.rmSync(path, options)
+  }
+  return { ...actual, linkSync, readFileSync, rmSync }
 })
 
 let folder: string
@@ -95,6 +107,22 @@ test('a lock of another machine is held, and waited for only as long as such wor
   await utimes(lock, hourAgo, hourAgo)
   expect(tryLock(lock)).toBeUndefined()
   expect(await whileLocked(lock, async () => 'done')).toBe('done')
+})
+
+test('a stale lock that somebody else removes meanwhile is not removed again', () => {
+  writeFileSync(lock, JSON.stringify(dead))
+  afterRead = () => {
+    afterRead = undefined
+    unlinkSync(lock)
+  }
+  const removals: boolean[] = []
+  beforeRemoval = () => void removals.push(existsSync(lock))
+  onTestFinished(() => void (beforeRemoval = undefined))
+  const letGo = tryLock(lock)
+  expect(removals).toEqual([])
+  letGo!()
+  expect(removals).toEqual([true])
+  expect(readdirSync(folder)).toEqual([])
 })
 
 test('many processes that find stale locks again and again work one at a time', { timeout: 240_000 }, async () => {
