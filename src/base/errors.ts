@@ -50,6 +50,7 @@ const REASONS: Record<string, string> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'it is a folder',
+  EFTYPE: 'it is not a regular file',
   EEXIST: 'it exists already',
   EROFS: 'the disk is read-only',
   ELOOP: 'it leads through too many symbolic links',

@@ -5,6 +5,7 @@ import { randomHex } from '../base/random.ts'
 import { errorCode } from '../base/errors.ts'
 import { cannotLink } from './durable-files.ts'
 import { isRunning } from './process-status.ts'
+import { readRegularFileSync } from './regular-file.ts'
 
 // Lock files between processes; each names its holder.
 
@@ -92,7 +93,7 @@ export function holderOf(file: string): Holder | undefined {
 
 function parseHolder(text: string): Holder | undefined {
   try {
-    return JSON.parse(text) as Holder
+    return (JSON.parse(text) as Holder | null) ?? undefined
   } catch {
     return undefined
   }
@@ -151,7 +152,7 @@ function release(file: string, token: string): void {
 
 function textOf(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    return readRegularFileSync(file)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error

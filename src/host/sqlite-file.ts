@@ -1,4 +1,5 @@
 import { fromSystemError } from '../base/errors.ts'
+import { assertUsable } from './regular-file.ts'
 import { assertDurable, openEngine, type SqliteStatement } from './sqlite-engine.ts'
 
 type Value = string | number | bigint | null
@@ -31,6 +32,7 @@ const PATIENCE = 5_000
 
 /** Opens or creates a database file. Throws if it is damaged, or if commits would not be durable. */
 export function openSqliteFile(file: string): SqliteFile {
+  assertUsable(file)
   const handle = openEngine(file, PATIENCE)
   const statements = new Map<string, SqliteStatement>()
 

@@ -1,4 +1,5 @@
-import { open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -149,4 +150,19 @@ test.each([
   const { code, stderr } = await runCommand(dataDir, ...args)
   expect(code).not.toBe(0)
   expect(stderr).not.toBe('')
+})
+
+test('a pipe in the place of a file of the data directory is named, and nothing waits for it', async () => {
+  const dataDir = join(await folderOfTest(), 'data')
+  await runCommand(dataDir, 'init', '--admin', 'root', '--generate')
+  for (const name of ['config.json', 'keys/secret.key']) {
+    const place = join(dataDir, name)
+    await rename(place, `${place}.aside`).catch(() => undefined)
+    execFileSync('mkfifo', [place])
+    const { code, stderr } = await runCommand(dataDir, 'user', 'list')
+    expect([code, stderr]).toEqual([1, `svc: ${place} cannot be used: it is not a regular file.\n`])
+    await rm(place)
+    await rename(`${place}.aside`, place).catch(() => undefined)
+  }
+  expect(await runCommand(dataDir, 'user', 'list')).toMatchObject({ code: 0 })
 })

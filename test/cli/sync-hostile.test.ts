@@ -1,4 +1,5 @@
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -237,5 +238,48 @@ test(
     // Perhaps it has the other name now.
     expect((await sync(other)).code).toBe(0)
     expect(existsSync(join(other, 'missing.txt'))).toBe(true)
+  },
+)
+
+test(
+  'a pipe or a folder in the place of a file of svc is named, and nothing waits for it',
+  { timeout: PATIENCE },
+  async () => {
+    const { profile, roots } = await folders(1)
+    const root = roots[0]!
+    write(root, 'a.txt', 'kept')
+    await ok(['sync', root, '--profile', profile])
+    const config = join(command.home, '.config', 'svc')
+    const state = join(command.home, '.local', 'state', 'svc')
+    const { root_id } = JSON.parse(readFileSync(join(root, '.svc', 'root.json'), 'utf8')) as { root_id: string }
+    const last = (folder: string) =>
+      join(
+        folder,
+        readdirSync(folder).find((name) => name.endsWith('.db'))!,
+      )
+    for (const [place, words] of [
+      [join(config, 'credentials.json'), ['whoami']],
+      [join(state, 'rows', 'accounts.json'), ['data', 'list', 'tasks']],
+      [last(join(state, 'rows')), ['data', 'list', 'tasks']],
+      [join(state, 'roots', `${root_id}.json`), ['sync', 'status', root]],
+      [join(root, '.svc', 'root.json'), ['sync', root]],
+      [join(root, '.svc', 'state.db'), ['sync', root]],
+      [join(root, '.svc', 'state.db'), ['sync', 'status', root]],
+    ] as const) {
+      renameSync(place, `${place}.aside`)
+      for (const [reason, make] of [
+        ['it is not a regular file', () => execFileSync('mkfifo', ['-m', '600', place])],
+        ['it is a folder', () => mkdirSync(place, { mode: 0o700 })],
+      ] as const) {
+        make()
+        const { code, stderr } = await svc([...words, '--profile', profile])
+        expect([words, code, stderr]).toEqual([words, 1, `svc: ${place} cannot be used: ${reason}.\n`])
+        rmSync(place, { recursive: true })
+      }
+      renameSync(`${place}.aside`, place)
+    }
+    expect(await ok(['sync', root, '--profile', profile])).toMatchObject({
+      stdout: expect.stringContaining('In sync') as string,
+    })
   },
 )

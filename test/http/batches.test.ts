@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
+import { versions } from '../../src/contract/versions.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf, chunked, sha256Of, temporaryFilesOf } from '../support/contents.ts'
 import { mirrorOf } from '../support/mirror.ts'
@@ -314,4 +315,30 @@ describe('files_batch', () => {
     expect((await ada.ask(files_batch, { operations: [] })).results).toEqual([])
     await mirrorOf(ada).follow()
   })
+})
+
+test('a batch that goes on for long does not fill the disk with the old versions it makes', async () => {
+  const ada = await server.account({ quota: 320_000 })
+  const contents = Array.from({ length: 101 }, (_, n) => bytesOf(40_000, n))
+  const archive = tarOf(...contents.map((content) => ({ name: 'f', content })))
+  const announced = archive.length - 2_048
+  let end = () => {}
+  const held = new Promise<void>((resolve) => (end = resolve))
+  const body = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(archive.subarray(0, announced))
+      await held
+      controller.enqueue(archive.subarray(announced))
+      controller.close()
+    },
+  })
+  const answer = upload(ada, body)
+  const files = async () => (await ada.manifest()).files
+  await expect.poll(files).toHaveLength(1)
+  // A history of half the quota: four old versions.
+  const old = async () => (await ada.ask(versions.actions.list, { path: '/f' })).versions.length - 1
+  await expect.poll(old).toBe(4)
+  end()
+  expect(codes(await answer)).toEqual(contents.map(() => 200))
+  expect(await old()).toBe(4)
 })

@@ -1,9 +1,10 @@
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable-files.ts'
 import { whileLocked } from '../../host/file-lock.ts'
 import { userFolder } from '../../host/user-folders.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import { makeApi, type Api } from '../api.ts'
 import { makeNodeTransport } from '../http/node-transport.ts'
 import { mustBePrivate, normalAddress } from '../http/server-address.ts'
@@ -61,13 +62,13 @@ export async function readCredentials(env: Env): Promise<Credentials> {
   const file = credentialsFile(env)
   let text: string
   try {
+    text = await readRegularFile(file)
     const { mode } = await stat(file)
     if (process.platform !== 'win32' && mode & 0o077) {
       throw new NotSignedIn(
         `Other users can read ${file} and the tokens in it: run chmod 600 ${file}, and sign in again if somebody may have read them.`,
       )
     }
-    text = await readFile(file, 'utf8')
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { current: STANDARD_PROFILE, profiles: {} }
     throw error

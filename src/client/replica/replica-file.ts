@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable-files.ts'
 import { whileLocked } from '../../host/file-lock.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import type { Account } from '../auth/credentials.ts'
 import { type AccountIdentity, fingerprint } from '../auth/account-identity.ts'
 
@@ -25,7 +26,7 @@ const indexFile = (stateFolder: string): string => join(rowsFolder(stateFolder),
 
 async function readKnown(stateFolder: string): Promise<Known> {
   try {
-    const value: unknown = JSON.parse(await readFile(indexFile(stateFolder), 'utf8'))
+    const value: unknown = JSON.parse(await readRegularFile(indexFile(stateFolder)))
     const entries = Object.entries((value ?? {}) as Known).filter(
       ([, owner]) => typeof owner?.server_id === 'string' && Number.isSafeInteger(owner.user_id),
     )

@@ -1,5 +1,6 @@
 import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
+import { fileProblem } from '../../base/errors.ts'
 import { makeHasher, type Hasher } from '../../host/hasher.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../auth/credentials.ts'
@@ -104,7 +105,10 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
         rows?.close()
       }
     } catch (error) {
-      state.set('last_failure', { at: clock.now(), message: String((error as Error).message) } satisfies Failure)
+      state.set('last_failure', {
+        at: clock.now(),
+        message: fileProblem(error) ?? String((error as Error).message),
+      } satisfies Failure)
       throw error
     } finally {
       if (Object.keys(calls).length > 0) state.set('calls', calls)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import type { Manifest } from './manifest.ts'
 
 // The database state of the newest backup, recorded on the machine that made it, so that the next run notices that
@@ -37,7 +38,7 @@ export function fingerprintOf(manifest: Manifest): string {
 /** The record in a folder; undefined if it is missing or unreadable. */
 export async function lastState(folder: string): Promise<LastState | undefined> {
   try {
-    const note = JSON.parse(await readFile(join(folder, FILE), 'utf8')) as Partial<LastState> | null
+    const note = JSON.parse(await readRegularFile(join(folder, FILE))) as Partial<LastState> | null
     return KEYS.every((key) => typeof note?.[key] === 'string') ? (note as LastState) : undefined
   } catch {
     return undefined

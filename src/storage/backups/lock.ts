@@ -1,10 +1,11 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { withRetry } from '../../base/retry.ts'
 import { errorCode } from '../../base/errors.ts'
 import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 
 // Each process that works in a repository keeps a lock file there and touches it regularly. The disk may be shared by
 // several machines, so that only its own clock and, for processes of this machine, their PIDs tell which locks are
@@ -41,7 +42,7 @@ const RETRY = { first: 50, longest: 100, timeLimit: SECOND, jitter: 0.8 }
 /** Reads a lock file; undefined if it is gone or truncated. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
-    const { kind, purpose, host, pid, began } = JSON.parse(await readFile(path, 'utf8')) as Holder
+    const { kind, purpose, host, pid, began } = (JSON.parse(await readRegularFile(path)) ?? {}) as Holder
     const isWhole = (kind === 'shared' || kind === 'exclusive') && typeof host === 'string' && typeof pid === 'number'
     return isWhole ? { kind, purpose: String(purpose), host, pid, began } : undefined
   } catch (error) {

@@ -1,7 +1,8 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable-files.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import { BadRepository } from '../../storage/backups/repository.ts'
 import { opensRepository } from '../../storage/backups/repository-key.ts'
 
@@ -10,7 +11,7 @@ import { opensRepository } from '../../storage/backups/repository-key.ts'
 const keyFile = (dataDir: string, repository: string): string => join(dataDir, 'keys', `backup-${repository}.key`)
 
 async function read(file: string): Promise<Uint8Array | undefined> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const text = await readRegularFile(file).catch((error: unknown) => {
     if (errorCode(error) !== 'ENOENT') throw error
     return ''
   })

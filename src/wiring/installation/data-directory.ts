@@ -1,9 +1,10 @@
 import { errorCode } from '../../base/errors.ts'
 import { makeFolder } from '../../host/folder-creation.ts'
-import { access, constants, readFile, stat } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeDurably } from '../../host/durable-files.ts'
 import { userFolder } from '../../host/user-folders.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 
 /** A data directory that cannot be used; the message says what to do. */
 export class BadDataDirectory extends Error {
@@ -82,7 +83,7 @@ function reasonOf(error: unknown): string {
 export async function readConfigFile({ config }: DataDirectory): Promise<Record<string, unknown>> {
   let text: string
   try {
-    text = await readFile(config, 'utf8')
+    text = await readRegularFile(config)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return {}
     throw error

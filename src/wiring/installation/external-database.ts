@@ -1,8 +1,9 @@
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
 import { variableOf } from '../../domain/instance/options.ts'
 import { writeDurably } from '../../host/durable-files.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { LostDatabase } from './lost-database.ts'
 
@@ -23,7 +24,8 @@ function placeOf(url: string): string {
 /** Where the rows of a data directory are; undefined for its own database. */
 async function externalDatabase(directory: DataDirectory): Promise<string | undefined> {
   try {
-    const { database } = JSON.parse(await readFile(externalDatabaseFile(directory), 'utf8')) as { database?: unknown }
+    const file = await readRegularFile(externalDatabaseFile(directory))
+    const database = (JSON.parse(file) as { database?: unknown } | null)?.database
     return typeof database === 'string' ? database : 'a database server'
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined

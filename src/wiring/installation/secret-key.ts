@@ -1,10 +1,11 @@
 import { makeFolder } from '../../host/folder-creation.ts'
 import { randomBytes } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { errorCode } from '../../base/errors.ts'
 import { streamDurably } from '../../host/durable-files.ts'
+import { readRegularFile } from '../../host/regular-file.ts'
 import { BadDataDirectory, type DataDirectory } from './data-directory.ts'
 import { LostDatabase, PENDING_KEY } from './lost-database.ts'
 
@@ -27,7 +28,7 @@ export interface SecretKey {
 async function readKey(file: string): Promise<Uint8Array | undefined> {
   let text: string
   try {
-    text = await readFile(file, 'utf8')
+    text = await readRegularFile(file)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error

@@ -7,12 +7,13 @@ import type { Database } from '../../../src/storage/engine/database.ts'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import { anotherServer, archiveOf, HASH, readable } from './world.ts'
 
-/** How many notes each commit of an import added, with notes of so many characters. */
-async function stepsOf(notes: number, characters: number): Promise<number[]> {
+/** How many notes each commit of an import added, with notes of so many characters, and whether others had time in between. */
+async function importedIn(notes: number, characters: number): Promise<{ steps: number[]; events: string[] }> {
   const { domain, dataDir } = await anotherServer()
   const own = openSqlite(join(dataDir, 'svc.db'))
   onTestFinished(() => own.close())
   const counts = [0]
+  const events: string[] = []
   const count = async () =>
     (
       await own.read.q
@@ -23,8 +24,11 @@ async function stepsOf(notes: number, characters: number): Promise<number[]> {
   const database: Database = {
     ...own,
     async write(unit) {
+      events.push('commit')
       const answer = await own.write(unit)
       counts.push(await count())
+      // As another process, which polls the write lock every 10 ms.
+      if (counts.at(-1)! === 200) setTimeout(() => events.push('other'), 10)
       return answer
     },
   }
@@ -40,11 +44,13 @@ async function stepsOf(notes: number, characters: number): Promise<number[]> {
     readable(archive),
   )
   await plan.carryOut({ hash: HASH })
-  return counts.filter((added) => added > 0)
+  return { steps: counts.filter((added) => added > 0), events }
 }
 
-test('rows of an archive are stored in transactions that hold up nobody for long', async () => {
-  expect(await stepsOf(450, 10)).toEqual([200, 200, 50])
-  const large = await stepsOf(12, 200_000)
+test('rows of an archive are stored in transactions that hold up nobody for long, with time for others in between', async () => {
+  const { steps, events } = await importedIn(1_050, 10)
+  expect(steps).toEqual([200, 200, 200, 200, 200, 50])
+  expect(events.join(' ')).toContain('commit other commit other commit other commit other commit other commit')
+  const { steps: large } = await importedIn(12, 200_000)
   expect([large.reduce((a, b) => a + b), Math.max(...large)]).toEqual([12, 6])
 })

@@ -65,6 +65,8 @@ async function stateOf(world: World, ...names: string[]) {
   return state
 }
 
+const several = <T>(count: number, make: (number: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
+
 describe('a seed', () => {
   test('makes all it names', async () => {
     const world = await makeWorld()
@@ -393,8 +395,6 @@ describe('files from beside the seed', () => {
 })
 
 describe('a seed that is interrupted or meets another one', () => {
-  const several = <T>(count: number, make: (number: number) => T): T[] =>
-    Array.from({ length: count }, (_, n) => make(n))
   const BIG = JSON.stringify({
     users: [
       {
@@ -503,20 +503,35 @@ test('no column of a table is called as what names a row', () => {
   for (const { columns } of Object.values(declared)) expect(Object.keys(columns)).not.toContain('key')
 })
 
-test('many rows and messages are stored in transactions that hold up nobody for long', async () => {
+test('many rows and messages are stored in transactions that hold up nobody for long, with time for others in between', async () => {
   const { plan } = await makeWorld()
-  const numbers = Array.from({ length: 450 }, (_, number) => number)
   const seed = {
     users: [
       {
         username: 'ada',
         password: 'analytical engine',
-        rows: { svc_notes: numbers.map((number) => ({ key: `n${number}`, title: `${number}` })) },
+        rows: { svc_notes: several(1_050, (n) => ({ key: `n${n}`, title: `${n}` })) },
+      },
+    ],
+    rooms: [
+      {
+        name: 'Engines',
+        creator: 'ada',
+        members: ['ada'],
+        messages: several(1_050, (n) => ({ id: `m${n}`, from: 'ada', text: `${n}` })),
       },
     ],
   }
   const planned = await plan(JSON.stringify(seed))
-  const steps: number[] = []
-  await planned.apply({ done: (count) => void steps.push(count) })
-  expect(steps.filter((count) => count > 1)).toEqual([200, 200, 50])
+  const steps: (number | string)[] = []
+  await planned.apply({
+    done(count) {
+      if (count === 1) return
+      steps.push(count)
+      // As another process, which polls the write lock every 10 ms.
+      if (count === 200) setTimeout(() => steps.push('other'), 10)
+    },
+  })
+  const groups = [200, 'other', 200, 'other', 200, 'other', 200, 'other', 200, 'other', 50]
+  expect(steps).toEqual([...groups, ...groups])
 })

@@ -1,10 +1,11 @@
 import { errorCode } from '../../../base/errors.ts'
 import { makeFolder } from '../../../host/folder-creation.ts'
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join, parse, relative, resolve } from 'node:path'
 import { randomHex } from '../../../base/random.ts'
 import { writeDurably } from '../../../host/durable-files.ts'
+import { readRegularFile, readRegularFileSync } from '../../../host/regular-file.ts'
 import { OWN_FOLDER } from '../plan/reserved-paths.ts'
 import { Refused } from '../../refused.ts'
 import { NoRoot } from '../sync-errors.ts'
@@ -79,11 +80,19 @@ function isMarker(value: unknown): value is Marker {
 /** The JSON in a file; undefined if the file is missing, null if it is invalid. */
 async function readJsonFile(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'))
+    return parseJson(await readRegularFile(file))
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return undefined
-    if (error instanceof SyntaxError) return null
     throw error
+  }
+}
+
+/** Null for invalid JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }
 
@@ -185,7 +194,7 @@ export function makeGuard({ path, registered }: Root): () => void {
   return () => {
     const now = statSync(path, { throwIfNoEntry: false })
     if (now?.dev !== dev || now.ino !== ino || !existsSync(markerFile(path))) throw gone(path)
-    const marker: unknown = JSON.parse(readFileSync(markerFile(path), 'utf8'))
+    const marker = parseJson(readRegularFileSync(markerFile(path)))
     if (!isMarker(marker) || marker.root_id !== registered.root_id) throw gone(path)
   }
 }

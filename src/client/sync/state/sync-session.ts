@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { assertUsable } from '../../../host/regular-file.ts'
 import type { NoticeCode } from '../report/events.ts'
 import { assertUnlocked, takeLock } from './root-lock.ts'
 import { ownFile, type Root } from './root.ts'
@@ -76,6 +77,7 @@ const notices: Record<'new' | 'damaged' | 'foreign', [NoticeCode, string]> = {
 function copyState(root: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-dry-run-'))
   for (const name of ['state.db', 'state.db-wal']) {
+    assertUsable(ownFile(root, name))
     if (existsSync(ownFile(root, name))) copyFileSync(ownFile(root, name), join(folder, name))
   }
   return folder

@@ -1,5 +1,5 @@
 import { constants, createReadStream } from 'node:fs'
-import { copyFile, link, mkdir, opendir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises'
+import { copyFile, link, mkdir, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MINUTE } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
@@ -7,6 +7,7 @@ import { Busy, errorCode, fromSystemError } from '../../../base/errors.ts'
 import { syncFolder, writeDurably } from '../../../host/durable-files.ts'
 import { makeHasher } from '../../../host/hasher.ts'
 import { isRunning } from '../../../host/process-status.ts'
+import { readRegularFile } from '../../../host/regular-file.ts'
 import { factsOf, sweep, receiveBlob, type ReceivedBlob } from './receive-blob.ts'
 import { OWNER, putBy, type BlobStore } from './blobs.ts'
 
@@ -179,7 +180,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
       }
     },
 
-    owner: () => readFile(marker, 'utf8').then((text) => text.trim(), nothingThere),
+    owner: () => readRegularFile(marker).then((text) => text.trim(), nothingThere),
     claim: (owner) => writeDurably(marker, `${owner}\n`),
 
     async check() {
