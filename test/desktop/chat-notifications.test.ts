@@ -73,3 +73,27 @@ test('a hidden tab hears of a message at once', async () => {
   await say(bob, direct.room_id, 'Second')
   await expect.poll(() => page.title()).toBe('(2) svc')
 })
+
+test('a hidden tab that hears nothing asks once a minute', async () => {
+  const { page } = await world.enter(await world.person())
+  let requests = 0
+  await page.route(
+    ({ searchParams }) => searchParams.get('action') === 'delta',
+    async (route) => {
+      requests += 1
+      const url = new URL(route.request().url())
+      // Answers at once that nothing has changed.
+      url.searchParams.set('wait', '0')
+      await route.fulfill({ response: await route.fetch({ url: url.href }) })
+    },
+  )
+  await page.clock.install()
+  await page.addInitScript("Object.defineProperty(document, 'hidden', { get: () => true })")
+  await page.reload()
+  await expect.poll(() => requests).toBe(1)
+  await page.clock.fastForward(30_000)
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  expect(requests).toBe(1)
+  await page.clock.fastForward(31_000)
+  await expect.poll(() => requests).toBe(2)
+})

@@ -136,3 +136,51 @@ test('a deleted note comes back with one click', async () => {
   await notes.getByRole('option', { name: /Precious/ }).waitFor()
   expect(await notesOf(person.id)).toMatchObject([{ title: 'Precious', content: 'x', pinned: true }])
 })
+
+/** Counts the elements that methods of arrays go through, in every frame. */
+const COUNT_WORK = `
+  globalThis.work = 0
+  for (const name of ['map', 'filter', 'find', 'findIndex', 'some', 'every', 'flatMap', 'forEach', 'toSorted']) {
+    const original = Array.prototype[name]
+    Array.prototype[name] = function (...args) {
+      globalThis.work += this.length
+      return original.apply(this, args)
+    }
+  }
+`
+
+test('with 5,000 notes and places few rows are drawn, and a key does not go through all of them', async () => {
+  const person = await world.person()
+  const insert = (table: string, data: object) => ({ table, operation: 'INSERT', data })
+  for (let from = 0; from < 5_000; from += 50) {
+    const operations = Array.from({ length: 50 }, (_, at) => [
+      insert('svc_notes', { title: `Note ${from + at}`, content: 'x' }),
+      insert('svc_places', { name: `Place ${from + at}`, latitude: (from % 170) - 85, longitude: at * 7 - 170 }),
+    ]).flat()
+    await world.server.local.domain.sync.push(person.id, { operations } as never, undefined)
+  }
+  const visited = await world.enter(person)
+  const { page, context } = visited
+  await context.addInitScript(COUNT_WORK)
+  await page.reload()
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('option').nth(3).click()
+  expect(await notes.getByRole('option').count()).toBeLessThan(60)
+  const title = notes.getByRole('textbox', { name: 'Title' })
+  // Saving, which goes through all rows once, waits until the end.
+  await page.route('**/api/rows.php?action=push*', () => undefined)
+  await title.fill('Tea')
+  await notes.getByRole('option', { name: /^Tea/ }).waitFor()
+  await notes.evaluate('work = 0')
+  await title.press('End')
+  await title.press('s')
+  await notes.getByRole('option', { name: /^Teas/ }).waitFor()
+  expect(await notes.evaluate('work')).toBeLessThan(5_000)
+
+  const places = await visited.open('places', 'Places')
+  await places.getByRole('option').first().waitFor()
+  expect(await places.getByRole('option').count()).toBeLessThan(60)
+  // At most one marker per cell of the map's grid.
+  expect(await places.locator('.marker').count()).toBeLessThanOrEqual(24 * 12)
+}, 60_000)

@@ -26,8 +26,8 @@ const notifyListeners = (changes: readonly Change[], reset: boolean): void => {
 
 /** Longest wait of a long poll, seconds. */
 const POLL_SECONDS = 50
-/** Poll interval of hidden tabs without the lock, ms. */
-const HIDDEN_PAUSE = 20_000
+/** Shortest interval between requests of hidden tabs while nothing changes, ms. */
+const HIDDEN_INTERVAL = 60_000
 /** Delays after refused requests, and the longest one while the server is unreachable, ms. */
 const REFUSED = { first: 1_000, longest: 30_000, jitter: 0.5 }
 const LONGEST_UNREACHABLE = 4_000
@@ -65,10 +65,16 @@ interface Position {
 async function poll(position: Position, wait: number) {
   const request = (seconds: number) => call('rows.delta', { ...position, wait: seconds })
   if (!document.hidden) return request(wait)
-  const requestLater = () => pause(HIDDEN_PAUSE).then(() => request(0))
+  const requestLater = () => pause(HIDDEN_INTERVAL).then(() => request(0))
+  async function requestSeldom() {
+    const startedAt = performance.now()
+    const answer = await request(wait)
+    if (document.hidden && answer.changes.length === 0) await pause(HIDDEN_INTERVAL - (performance.now() - startedAt))
+    return answer
+  }
   if (!('locks' in navigator)) return requestLater()
   return navigator.locks.request('svc-hidden-poll', { ifAvailable: true }, (lock) =>
-    lock ? request(wait) : requestLater(),
+    lock ? requestSeldom() : requestLater(),
   )
 }
 
@@ -102,7 +108,7 @@ export async function followFeed(): Promise<void> {
       online.value = code !== 'unreachable'
       maintenance.value = code === 'maintenance' ? message : undefined
       isUnreachable = true
-      const longest = online.value ? REFUSED.longest : LONGEST_UNREACHABLE
+      const longest = online.value || document.hidden ? REFUSED.longest : LONGEST_UNREACHABLE
       await pause(backoff.next(Math.min((retryAfter ?? 0) * 1_000, LONGEST_RETRY_AFTER), longest)!)
     }
   }
