@@ -35,11 +35,21 @@ export class Unavailable extends Error {
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
 
-/** Turns system errors of a full disk into `DiskFull` and returns others unchanged. */
-export const fromSystemError = (error: unknown): unknown =>
-  error instanceof Error && FULL.has(String((error as { code?: unknown }).code))
-    ? new DiskFull('The disk is full.', { cause: error })
-    : error
+/** Turns system errors of a full disk into `DiskFull`, names `place` in those of writing it, and returns others unchanged. */
+export function fromSystemError(thrown: unknown, place?: string): unknown {
+  // The caller that knows the place may get an error that was converted without it.
+  const isUnnamed = thrown instanceof DiskFull && place !== undefined && FULL.has(errorCode(thrown.cause))
+  const error = isUnnamed ? thrown.cause : thrown
+  const code = errorCode(error)
+  if (!(error instanceof Error)) return error
+  if (FULL.has(code)) {
+    const disk = place === undefined ? 'The disk' : `The disk of ${place}`
+    return new DiskFull(`${disk} is full: free some space, or use a larger one.`, { cause: error })
+  }
+  if (place === undefined || (code !== 'EFBIG' && !code.startsWith('SQLITE_IOERR'))) return error
+  const text = `${place} cannot be written: ${error.message}. Look for a limit on the size of files (ulimit -f), and check the disk.`
+  return Object.assign(new Error(text, { cause: error }), { code })
+}
 
 /** The code of a system error, such as `ENOENT`; empty for other errors. */
 export const errorCode = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')

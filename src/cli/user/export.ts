@@ -65,7 +65,7 @@ function explainWriteError(error: unknown, file: string): unknown {
   if (code === 'EEXIST') return alreadyExists(file)
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new Exit(5, `There is no folder ${dirname(resolve(file))}.`, 'not_found')
-  return fromSystemError(error)
+  return fromSystemError(error, file)
 }
 
 const alreadyExists = (file: string): Exit =>

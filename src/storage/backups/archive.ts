@@ -136,7 +136,7 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
       await clearUnfinished(dirname(file), Date.now())
       await streamDurably(file, content, { replace: false, mode: 0o600, temporary: unfinishedName() })
     } catch (error) {
-      throw fromSystemError(error)
+      throw fromSystemError(error, file)
     }
     return manifest
   },

@@ -232,7 +232,7 @@ export function openPool(
         known.set(name, 'sound')
         return isDamaged ? 'repaired' : 'added'
       } catch (error) {
-        throw fromSystemError(error)
+        throw fromSystemError(error, folder)
       } finally {
         await rm(into, { force: true })
       }

@@ -170,7 +170,7 @@ export async function createRepository(
     await syncFolder(dirname(folder))
     return header
   } catch (error) {
-    throw fromSystemError(error)
+    throw fromSystemError(error, folder)
   } finally {
     await lock.release()
   }
@@ -346,7 +346,9 @@ export async function addToRepository(
       await pool.settle(settleAll)
       await lock.assertHeld()
       const complete = { ...manifest, added }
-      await storeManifest(folder, complete, keys)
+      await storeManifest(folder, complete, keys).catch((error: unknown) => {
+        throw fromSystemError(error, folder)
+      })
       return complete
     },
     close: () => lock.release(),

@@ -71,7 +71,7 @@ export async function assembleDatabase(
       }
     await handle.sync()
   } catch (error) {
-    throw fromSystemError(error)
+    throw fromSystemError(error, file)
   } finally {
     await handle.close()
   }

@@ -43,5 +43,5 @@ export const sealedKeyFlaw = (folder: string): Promise<string | undefined> =>
 /** Puts another sealed key in the place of the one before; what it opens stays the same. */
 export const replaceSealedKey = (folder: string, sealedKey: Uint8Array): Promise<void> =>
   writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) =>
-    Promise.reject(fromSystemError(error) as Error),
+    Promise.reject(fromSystemError(error, folder) as Error),
   )

@@ -80,7 +80,7 @@ export class Connection implements DatabaseConnection, BareWriter {
       statement.run(query.parameters)
       return Promise.resolve([])
     } catch (error) {
-      return Promise.reject(fromSystemError(error) as Error)
+      return Promise.reject(fromSystemError(error, this.handle.name) as Error)
     }
   }
 
@@ -91,7 +91,7 @@ export class Connection implements DatabaseConnection, BareWriter {
       const { changes, lastInsertRowid } = statement.run(query.parameters)
       return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) })
     } catch (error) {
-      return Promise.reject(fromSystemError(error) as Error)
+      return Promise.reject(fromSystemError(error, this.handle.name) as Error)
     }
   }
 

@@ -241,7 +241,8 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
       try {
         await copy(await pinned(), target, options)
       } catch (error) {
-        throw fromSystemError(error)
+        // The connection names the database, and the copy may be on another disk.
+        throw fromSystemError(error, target)
       }
     },
     async state() {
