@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BuildReporter } from './support/build-reporter.ts'
 import { programs } from './support/postgres.ts'
-import { SecondTryReporter } from './support/second-try-reporter.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { version: string }
@@ -73,7 +72,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    reporters: ['default', new BuildReporter(), new SecondTryReporter(), ...(report ? ['json'] : [])],
+    reporters: ['default', new BuildReporter(), ...(report ? ['json'] : [])],
     ...(report ? { outputFile: { json: report } } : {}),
     projects: [
       {
