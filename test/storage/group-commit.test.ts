@@ -24,7 +24,7 @@ function failing(faults: Partial<Record<'begin' | 'commit' | 'rollback', number>
     rollback: () => step('rollback'),
     fromEngineError: (error) => error,
   }
-  return { write: makeGroups(transaction, { publish: () => undefined }).write, steps }
+  return { write: makeGroups(transaction, () => undefined).write, steps }
 }
 
 test('a rollback that fails refuses its units only: it is tried again, and later units are written', async () => {

@@ -12,10 +12,8 @@ export interface Transaction {
   begin(scope: WriteScope | undefined): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
-  /**
-   * Durable when it resolves. Throws if the engine rolled back instead. Notifies other processes, if the engine can.
-   */
-  commit(notifications: readonly Notification[]): Promise<void>
+  /** Durable when it resolves. Throws if the engine rolled back instead. */
+  commit(): Promise<void>
   /** May throw; a transaction that is still open is rolled back before the next one begins. */
   rollback(): Promise<void>
   /** Converts an engine's error to one of `base/errors.ts`. */
@@ -82,7 +80,7 @@ async function runGroup(
 }
 
 /** `Database.write` with one transaction: units queue up, and those waiting together are committed together. */
-export function makeGroups(transaction: Transaction, { publish }: Pick<Notifications, 'publish'>) {
+export function makeGroups(transaction: Transaction, publish: Notifications['publish']) {
   const queue: Unit[] = []
   const units = { begun: 0, ended: 0 }
   let running: Promise<void> | undefined
@@ -120,10 +118,9 @@ export function makeGroups(transaction: Transaction, { publish }: Pick<Notificat
     await clear()
     await transaction.begin(scopeOf(group))
     const { settle, kept } = await runGroup(transaction, writer, group, reject)
-    const notifications = kept ? collected() : []
-    await (kept ? transaction.commit(notifications) : transaction.rollback())
+    await (kept ? transaction.commit() : transaction.rollback())
     for (const end of settle) end()
-    return notifications
+    return kept ? collected() : []
   }
 
   async function drain(): Promise<void> {

@@ -3,9 +3,9 @@ import { makeBackoff } from '../../base/retry.ts'
 import type { Topic } from './database.ts'
 import type { Notifications, Notification } from './notifications.ts'
 
-// Notifications between processes with LISTEN and NOTIFY. They are sent on commit and may be lost: a connection can
-// break, and a pooler in transaction mode drops them all. They only wake listeners, which read the rows and also poll
-// them.
+// Notifications between processes with LISTEN and NOTIFY. They are sent after the commit and may be lost: a connection
+// can break, a process can end, and a pooler in transaction mode drops them all. They only wake listeners, which read
+// the rows and also poll them.
 
 const CHANNEL = 'svc_news'
 /** Delays before reconnecting, with jitter: several servers lose their connections at once. */
@@ -16,8 +16,7 @@ const isTopic = (text: string | undefined): text is Topic => text === 'feed' || 
 /** Notifications per payload: about 50 bytes each of at most 8,000. */
 const AT_ONCE = 150
 
-/** NOTIFY statements, which take effect on commit. */
-export function notifyStatements(notifications: readonly Notification[]): string[] {
+function notifyStatements(notifications: readonly Notification[]): string[] {
   const statements: string[] = []
   for (let first = 0; first < notifications.length; first += AT_ONCE) {
     const words = notifications.slice(first, first + AT_ONCE).map(({ topic, id, head }) => `${topic} ${id} ${head}`)
@@ -35,6 +34,34 @@ const readNotification = (payload: string): Notification[] =>
       ? [{ topic, id: id!, head: head! }]
       : []
   })
+
+/**
+ * Sends notifications to other processes in transactions of their own: Postgres commits those with a NOTIFY one after the
+ * other (PostgreSQL source, `PreCommit_Notify`), and these need not wait for the disk.
+ */
+export function makePostgresNotifier(exec: (statements: string) => Promise<unknown>) {
+  let waiting: Notification[] = []
+  let sending: Promise<void> | undefined
+
+  async function send(): Promise<void> {
+    while (waiting.length > 0) {
+      const statements = notifyStatements(waiting)
+      waiting = []
+      await exec(['begin', 'set local synchronous_commit = off', ...statements, 'commit'].join(';')).catch(
+        () => undefined,
+      )
+    }
+    sending = undefined
+  }
+
+  return {
+    send(notifications: readonly Notification[]): void {
+      waiting.push(...notifications)
+      if (waiting.length > 0) sending ??= send()
+    },
+    idle: async (): Promise<void> => sending,
+  }
+}
 
 /** Listens to other processes after `begin`, and reconnects. */
 export function makePostgresListener(

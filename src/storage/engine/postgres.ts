@@ -1,19 +1,17 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { randomHex } from '../../base/random.ts'
-import { Busy, errorCode } from '../../base/errors.ts'
+import { Busy } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
-import type { Transaction } from './group-commit.ts'
-import { makeNotifications, type BareWriter } from './notifications.ts'
-import { makeConnectionCheck, markMoved, movedTo, type ConnectionCheck } from './postgres-connection-check.ts'
-import { Asking, askingOf, askingOfPool, poolOf } from './postgres-connections.ts'
+import { makeNotifications } from './notifications.ts'
+import { makeConnectionCheck, markMoved, movedTo } from './postgres-connection-check.ts'
+import { askingOf, askingOfPool, poolOf } from './postgres-connections.ts'
 import { copyToFile } from './postgres-copy.ts'
-import { makeLivenessCheck, type LivenessCheck } from './postgres-liveness.ts'
+import { makeLivenessCheck } from './postgres-liveness.ts'
 import { clockOf, damageOf, describe, vacuum } from './postgres-maintenance.ts'
-import { makePostgresListener, notifyStatements } from './postgres-notifications.ts'
-import { fromOpeningError, fromPostgresError, isConflict } from './postgres-errors.ts'
-import { beginStatements } from './postgres-scopes.ts'
-import { makeLanes } from './write-lanes.ts'
+import { makePostgresListener, makePostgresNotifier } from './postgres-notifications.ts'
+import { fromOpeningError, fromPostgresError } from './postgres-errors.ts'
+import { makeWriters } from './postgres-writers.ts'
 
 // Postgres. See also `postgres-copy.ts` (export), `postgres-fill.ts` (import) and the other postgres-* files.
 
@@ -21,17 +19,12 @@ import { makeLanes } from './write-lanes.ts'
 const OLDEST = 140_000
 /** How long a writer waits for the lock of another server. */
 const LOCK_PATIENCE_MS = 10_000
-/** How long a server that hangs in a transaction blocks the others. */
-const STANDSTILL_MS = 30_000
 const CONNECT_PATIENCE_MS = 5_000
 /** Idle time before TCP keep-alive probes, so that a server that vanished does not hold the lock for hours. */
 const KEEP_ALIVE_MS = 30_000
-/** Connections of one process: for queries, for snapshots, for units with a scope, one for others, and one that listens. */
+/** Connections of one process for queries and for snapshots, beside those that write and one that listens. */
 const READERS = 6
 const SNAPSHOTS = 6
-const LANES = 4
-/** SQLSTATE of a write in a read-only transaction. */
-const READ_ONLY = '25006'
 
 /** Prefix of `application_name`: of this process, and of all svc processes. */
 const COMMON_NAME = 'svc '
@@ -50,136 +43,6 @@ const postgresDialect: SchemaDialect = {
       return ${sql.raw(when.startsWith('before delete') ? 'old' : 'null')}; end $$`,
     sql`create trigger ${sql.raw(name)} ${sql.raw(when)} for each row execute function ${sql.raw(name)}()`,
   ],
-}
-
-/** The write connection of this process; `connect` replaces a lost one. */
-function makeWriterConnection(
-  config: pg.ClientConfig,
-  check: ConnectionCheck,
-  liveness: LivenessCheck,
-  patience: number,
-) {
-  let client: pg.Client | undefined
-  /** Whether a transaction is open that can still be committed; a lost connection has none. */
-  let isOpen = false
-
-  const asking = new Asking(async (query) => {
-    if (!client) throw fromPostgresError(new Error('Connection terminated'))
-    try {
-      return await liveness.watch(client, query)
-    } catch (error) {
-      // The next connection may reach a server that accepts writes again.
-      if (errorCode(error) === READ_ONLY) discard()
-      throw fromPostgresError(error)
-    }
-  })
-
-  /** Closes a connection in an unknown state; the server rolls back its transaction. */
-  function discard(): void {
-    const broken = client
-    client = undefined
-    isOpen = false
-    broken?.end().catch(() => undefined)
-  }
-
-  return {
-    asking,
-    discard,
-    isConnected: () => client !== undefined,
-    isOpen: () => isOpen,
-    opened: () => void (isOpen = true),
-    ended: () => void (isOpen = false),
-
-    async connect(): Promise<void> {
-      const made = new pg.Client(config)
-      const lost = () => {
-        if (client !== made) return
-        client = undefined
-        isOpen = false
-      }
-      made.on('error', lost)
-      made.on('end', lost)
-      try {
-        await made.connect()
-        // Durability must not depend on the server's defaults.
-        await liveness.watch(made, {
-          text: `set synchronous_commit = on; set lock_timeout = ${patience};
-           set idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
-        })
-        await check.assertUsable(made)
-        client = made
-      } catch (error) {
-        made.end().catch(() => undefined)
-        throw fromPostgresError(error)
-      }
-    },
-
-    close: async () => client?.end(),
-  }
-}
-
-/** Write transactions, one at a time on a connection of their own. */
-function makeWriting(config: pg.ClientConfig, check: ConnectionCheck, liveness: LivenessCheck, patience: number) {
-  const connection = makeWriterConnection(config, check, liveness, patience)
-  const { asking, discard, isOpen } = connection
-
-  const writer: BareWriter = {
-    engine: asking.engine,
-    q: asking.q,
-    run: (query) => asking.run(query),
-    async attempt(part) {
-      await asking.exec('savepoint part')
-      try {
-        const value = await part()
-        await asking.exec('release part')
-        return value
-      } catch (error) {
-        if (isOpen()) await asking.exec('rollback to part; release part')
-        throw error
-      }
-    },
-  }
-
-  const rollback = () => asking.exec('rollback').then(connection.ended, discard)
-  const begin = async (statements: string) => {
-    if (!connection.isConnected()) await connection.connect()
-    await asking.exec(statements).catch(async (error: unknown) => {
-      // The lock timeout expired.
-      if (connection.isConnected()) await rollback()
-      throw error
-    })
-  }
-
-  const transaction: Transaction = {
-    writer,
-    async begin(scope) {
-      const wasConnected = connection.isConnected()
-      const statements = beginStatements(scope).join(';')
-      try {
-        await begin(statements)
-      } catch (error) {
-        if (!wasConnected || connection.isConnected()) throw error
-        // The connection was lost since the last transaction.
-        await begin(statements)
-      }
-      connection.opened()
-    },
-    isOpen,
-    async commit(tellings) {
-      // One message, one round trip. After an error the connection may be in any state.
-      const tag = await asking.exec([...notifyStatements(tellings), 'commit'].join(';')).catch((error: unknown) => {
-        discard()
-        throw error
-      })
-      connection.ended()
-      // COMMIT of a transaction with a failed statement rolls back without an error (PostgreSQL documentation, COMMIT).
-      if (tag !== 'COMMIT') throw new Error(`Postgres answered COMMIT with ${tag}: nothing was kept.`)
-    },
-    rollback,
-    fromEngineError: fromPostgresError,
-    isConflict,
-  }
-  return { transaction, close: connection.close }
 }
 
 /** Rejects a server whose configuration cannot be supported. */
@@ -231,12 +94,14 @@ export async function openPostgres(
     throw fromOpeningError(error, url)
   }
   const read = askingOfPool(readers, liveness)
-  const alone = makeWriting(config, check, liveness, lock)
-  const scoped = Array.from({ length: LANES }, () => makeWriting(config, check, liveness, lock))
   const notifications = makeNotifications()
   const otherProcesses = makePostgresListener(config, notifications)
-  const lanes = scoped.map(({ transaction }) => transaction)
-  const { write, idle } = makeLanes(alone.transaction, lanes, notifications)
+  const notifier = makePostgresNotifier((statements) => read.exec(statements))
+  const writers = makeWriters({ config, check, liveness, patience: lock }, (committed) => {
+    notifications.publish(committed)
+    notifier.send(committed)
+  })
+  const { write } = writers
   let closed: Promise<void> | undefined
 
   async function snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T> {
@@ -279,14 +144,10 @@ export async function openPostgres(
     clock: () => clockOf(read),
     describe: () => describe(read),
     close: () =>
-      (closed ??= idle().then(async () => {
+      (closed ??= writers.idle().then(async () => {
+        await notifier.idle()
         liveness.close()
-        await Promise.all([
-          readers.end(),
-          snapshots.end(),
-          otherProcesses.close(),
-          ...[alone, ...scoped].map((one) => one.close()),
-        ])
+        await Promise.all([readers.end(), snapshots.end(), otherProcesses.close(), writers.close()])
       })),
   }
 }

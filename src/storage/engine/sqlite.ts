@@ -219,7 +219,10 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
     return connection
   }
   const notifications = makeNotifications()
-  const { write, idle, units } = makeGroups(transactionOf(writer, { guard, durability, checkpoints }), notifications)
+  const { write, idle, units } = makeGroups(
+    transactionOf(writer, { guard, durability, checkpoints }),
+    notifications.publish,
+  )
 
   return {
     read: reader,

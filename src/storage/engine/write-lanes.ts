@@ -9,9 +9,9 @@ const keyOf = ({ rooms = [], accounts = [] }: WriteScope): number => rooms[0] ??
  * `Database.write` with several transactions that run at the same time. Units without a scope share the first; those of
  * one account, or of one room, share one of the others, and so a commit.
  */
-export function makeLanes(alone: Transaction, scoped: readonly Transaction[], notifications: Notifications) {
-  const whole = makeGroups(alone, notifications)
-  const lanes = scoped.map((transaction) => makeGroups(transaction, notifications))
+export function makeLanes(alone: Transaction, scoped: readonly Transaction[], publish: Notifications['publish']) {
+  const whole = makeGroups(alone, publish)
+  const lanes = scoped.map((transaction) => makeGroups(transaction, publish))
   const write: Database['write'] = (unit, scope) =>
     (scope ? lanes[keyOf(scope) % lanes.length]! : whole).write(unit, scope)
   return {

@@ -1,0 +1,165 @@
+import pg from 'pg'
+import { errorCode } from '../../base/errors.ts'
+import type { Transaction } from './group-commit.ts'
+import type { BareWriter, Notifications } from './notifications.ts'
+import type { ConnectionCheck } from './postgres-connection-check.ts'
+import { Asking } from './postgres-connections.ts'
+import { fromPostgresError, isConflict } from './postgres-errors.ts'
+import type { LivenessCheck } from './postgres-liveness.ts'
+import { beginStatements } from './postgres-scopes.ts'
+import { makeLanes } from './write-lanes.ts'
+
+/** Connections of one process for units with a scope; the others share one. */
+const LANES = 4
+/** How long a server that hangs in a transaction blocks the others. */
+const STANDSTILL_MS = 30_000
+/** SQLSTATE of a write in a read-only transaction. */
+const READ_ONLY = '25006'
+
+interface Parts {
+  config: pg.ClientConfig
+  check: ConnectionCheck
+  liveness: LivenessCheck
+  /** How long a transaction waits for a lock; ms. */
+  patience: number
+}
+
+/** A connection that writes; `connect` replaces a lost one. */
+function makeWriterConnection({ config, check, liveness, patience }: Parts) {
+  let client: pg.Client | undefined
+  /** Whether a transaction is open that can still be committed; a lost connection has none. */
+  let isOpen = false
+
+  const asking = new Asking(async (query) => {
+    if (!client) throw fromPostgresError(new Error('Connection terminated'))
+    try {
+      return await liveness.watch(client, query)
+    } catch (error) {
+      // The next connection may reach a server that accepts writes again.
+      if (errorCode(error) === READ_ONLY) discard()
+      throw fromPostgresError(error)
+    }
+  })
+
+  /** Closes a connection in an unknown state; the server rolls back its transaction. */
+  function discard(): void {
+    const broken = client
+    client = undefined
+    isOpen = false
+    broken?.end().catch(() => undefined)
+  }
+
+  return {
+    asking,
+    discard,
+    isConnected: () => client !== undefined,
+    isOpen: () => isOpen,
+    opened: () => void (isOpen = true),
+    ended: () => void (isOpen = false),
+
+    async connect(): Promise<void> {
+      const made = new pg.Client(config)
+      const lost = () => {
+        if (client !== made) return
+        client = undefined
+        isOpen = false
+      }
+      made.on('error', lost)
+      made.on('end', lost)
+      try {
+        await made.connect()
+        // Durability must not depend on the server's defaults.
+        await liveness.watch(made, {
+          text: `set synchronous_commit = on; set lock_timeout = ${patience};
+           set idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
+        })
+        await check.assertUsable(made)
+        client = made
+      } catch (error) {
+        made.end().catch(() => undefined)
+        throw fromPostgresError(error)
+      }
+    },
+
+    close: async () => client?.end(),
+  }
+}
+
+/** Write transactions, one at a time on a connection of their own. */
+function makeWriting(parts: Parts) {
+  const connection = makeWriterConnection(parts)
+  const { asking, discard, isOpen } = connection
+
+  const writer: BareWriter = {
+    engine: asking.engine,
+    q: asking.q,
+    run: (query) => asking.run(query),
+    async attempt(part) {
+      await asking.exec('savepoint part')
+      try {
+        const value = await part()
+        await asking.exec('release part')
+        return value
+      } catch (error) {
+        if (isOpen()) await asking.exec('rollback to part; release part')
+        throw error
+      }
+    },
+  }
+
+  const rollback = () => asking.exec('rollback').then(connection.ended, discard)
+  const begin = async (statements: string) => {
+    if (!connection.isConnected()) await connection.connect()
+    await asking.exec(statements).catch(async (error: unknown) => {
+      // The lock timeout expired.
+      if (connection.isConnected()) await rollback()
+      throw error
+    })
+  }
+
+  const transaction: Transaction = {
+    writer,
+    async begin(scope) {
+      const wasConnected = connection.isConnected()
+      const statements = beginStatements(scope).join(';')
+      try {
+        await begin(statements)
+      } catch (error) {
+        if (!wasConnected || connection.isConnected()) throw error
+        // The connection was lost since the last transaction.
+        await begin(statements)
+      }
+      connection.opened()
+    },
+    isOpen,
+    async commit() {
+      // After an error the connection may be in any state.
+      const tag = await asking.exec('commit').catch((error: unknown) => {
+        discard()
+        throw error
+      })
+      connection.ended()
+      // COMMIT of a transaction with a failed statement rolls back without an error (PostgreSQL documentation, COMMIT).
+      if (tag !== 'COMMIT') throw new Error(`Postgres answered COMMIT with ${tag}: nothing was kept.`)
+    },
+    rollback,
+    fromEngineError: fromPostgresError,
+    isConflict,
+  }
+  return { transaction, close: connection.close }
+}
+
+/** The write transactions of this process. `publish` gets the notifications of each commit. */
+export function makeWriters(parts: Parts, publish: Notifications['publish']) {
+  const alone = makeWriting(parts)
+  const scoped = Array.from({ length: LANES }, () => makeWriting(parts))
+  const lanes = makeLanes(
+    alone.transaction,
+    scoped.map(({ transaction }) => transaction),
+    publish,
+  )
+  return {
+    ...lanes,
+    close: async (): Promise<void> => void (await Promise.all([alone, ...scoped].map((writing) => writing.close()))),
+  }
+}
