@@ -32,8 +32,8 @@ function asJson(source: string): PlacedDocument | undefined {
     // The YAML parser also accepts JSON and reports its errors better.
     return undefined
   }
-  const flaw = jsonFlaw(source)
-  if (flaw) throw new BadDocument([{ ...placeAt(source, flaw.offset), message: flaw.message }])
+  const problem = jsonFlaw(source)
+  if (problem) throw new BadDocument([{ ...placeAt(source, problem.offset), message: problem.message }])
   return { value, placeOf: (path) => placeAt(source, offsetIn(source, path)) }
 }
 

@@ -1,7 +1,7 @@
 import type { Api } from '../client/api.ts'
 import type { Account } from '../client/auth/credentials.ts'
 import type { Domain } from '../domain/domain.ts'
-import type { Backing } from '../wiring/backups/backup-context.ts'
+import type { BackupContext } from '../wiring/backups/backup-context.ts'
 import type { Config } from '../wiring/config/config.ts'
 import type { DataDirectory } from '../wiring/installation/data-directory.ts'
 import { parseDuration } from '../base/durations.ts'
@@ -117,7 +117,7 @@ export interface Needs {
   /** The domain on the data directory, whether or not the server runs. */
   domain: { domain: Domain; config: Config; directory: DataDirectory }
   /** The part of the domain that backups need; opens faster. */
-  backing: Pick<Backing, 'domain' | 'directory'>
+  backup: Pick<BackupContext, 'domain' | 'directory'>
   /** The API of the signed-in account. */
   server: { api: Api; account: Account }
   /** `domain` or `server`: for commands of both users and administrators. */
@@ -136,7 +136,7 @@ export interface CommandSpec<
   details?: string
   needs: N
   /** Creates the data directory if there is none; every other command fails. */
-  makesDataDirectory?: true
+  createsDataDirectory?: true
   /**
    * Whether the command only prints: it changes nothing, and its exit code has no other meaning. It ends when the
    * reader of its output goes away; every other command finishes its work, and accepts `--yes`.

@@ -112,7 +112,7 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
   const { spec, args, flags, globals } = parsed
   const needs = await needsOf(spec, parsed)
   const context = { io, args, flags, globals } as never as Parameters<CommandSpec['run']>[0]
-  if ((needs === 'domain' || needs === 'backing') && !spec.makesDataDirectory) {
+  if ((needs === 'domain' || needs === 'backup') && !spec.createsDataDirectory) {
     const [{ dataDirectoryPath }, { assertInstalled }] = await Promise.all([
       import('../wiring/installation/data-directory.ts'),
       import('../wiring/installation/installation-check.ts'),
@@ -123,19 +123,19 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
     const { onInstallation } = await import('../wiring/command-installation.ts')
     const options = {
       dataDir: globals.dataDir,
-      create: spec.makesDataDirectory === true,
+      create: spec.createsDataDirectory === true,
       dryRun: flags['dryRun'] === true || flags['schema'] === true,
-      anew: spec.makesDataDirectory === true && flags['new'] === true,
+      anew: spec.createsDataDirectory === true && flags['new'] === true,
     }
     return onInstallation(options, ({ domain, config, directory }) =>
       spec.run({ ...context, domain, config, directory }),
     )
   }
-  if (needs === 'backing') {
-    const { openBacking } = await import('../wiring/backups/backup-context.ts')
-    const { close, ...backing } = await openBacking(globals.dataDir)
+  if (needs === 'backup') {
+    const { openBackupContext } = await import('../wiring/backups/backup-context.ts')
+    const { close, ...opened } = await openBackupContext(globals.dataDir)
     try {
-      return await spec.run({ ...context, ...backing })
+      return await spec.run({ ...context, ...opened })
     } finally {
       await close()
     }

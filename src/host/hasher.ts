@@ -12,7 +12,7 @@ export interface Hasher {
 }
 
 /** Contents from this size on are hashed on the thread, bytes. */
-const WORTH = 16 * 1_048_576
+const THREAD_THRESHOLD = 16 * 1_048_576
 
 export function makeHasher(): Hasher {
   let thread: Thread | undefined
@@ -26,7 +26,7 @@ export function makeHasher(): Hasher {
 
   return {
     start(size = Infinity) {
-      if (size < WORTH) return hashInline()
+      if (size < THREAD_THRESHOLD) return hashInline()
       return jobOn(() => (thread ??= open()), (jobs += 1))
     },
     async close() {

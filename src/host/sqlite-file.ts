@@ -19,7 +19,7 @@ export interface SqliteFile {
 }
 
 /** Runs a write; a full disk becomes `DiskFull`. */
-function told<T>(work: () => T): T {
+function convertDiskFull<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -52,9 +52,9 @@ export function openSqliteFile(file: string): SqliteFile {
     all: <R>(sql: string, ...values: Value[]) => statement(sql).all(values) as R[],
     each: <R>(sql: string, ...values: Value[]) => statement(sql).iterate(values) as Iterable<R>,
     get: <R>(sql: string, ...values: Value[]) => statement(sql).get(values) as R | undefined,
-    run: (sql, ...values) => void told(() => statement(sql).run(values)),
+    run: (sql, ...values) => void convertDiskFull(() => statement(sql).run(values)),
     script: (sql) => void handle.exec(sql),
-    transaction: <T>(work: () => T) => told(() => handle.transaction(work).immediate()),
+    transaction: <T>(work: () => T) => convertDiskFull(() => handle.transaction(work).immediate()),
     close() {
       statements.clear()
       handle.close()

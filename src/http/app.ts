@@ -89,7 +89,7 @@ const clientErrors: Record<string, readonly [status: string, text: string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request came too slowly.'],
 }
 
-const TOO_MANY =
+const TOO_MANY_CONNECTIONS =
   'connections of this address are refused: it has as many as connections_per_address allows (a proxy belongs in trusted_proxies)'
 
 /** Builds the whole server: every route is registered here. */
@@ -142,7 +142,7 @@ export async function makeApp({
   limitConnections(app.server, {
     max: settings.connections_per_address,
     exempt: trustedProxies,
-    onRefused: (ip) => app.log.warn({ ip }, TOO_MANY),
+    onRefused: (ip) => app.log.warn({ ip }, TOO_MANY_CONNECTIONS),
   })
 
   acceptJson(app)

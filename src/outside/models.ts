@@ -90,7 +90,7 @@ async function ask(request: ModelRequest): Promise<ModelReply> {
 }
 
 /** A call without a name or ID. */
-const NAMELESS: ModelCall = { id: '', name: '', arguments: '' }
+const EMPTY_CALL: ModelCall = { id: '', name: '', arguments: '' }
 
 /** Whether an error concerns a call that the model wrote, and not the whole response. */
 const isOfCall = (error: unknown): boolean => InvalidResponseDataError.isInstance(error) && error.data !== undefined
@@ -103,7 +103,7 @@ async function read(stream: ReadableStream<LanguageModelV3StreamPart>, request: 
     return await readParts(stream, request, begun, said)
   } catch (error) {
     if (!isOfCall(error)) throw error
-    return { ...said, calls: [...begun.values(), NAMELESS], tokens: 0, cut: false }
+    return { ...said, calls: [...begun.values(), EMPTY_CALL], tokens: 0, cut: false }
   }
 }
 
@@ -142,7 +142,7 @@ async function readParts(
       if (finishReason.raw === undefined) throw new ModelError('broken', 'the answer of the model breaks off')
       const tokens = (usage.inputTokens.total ?? 0) + (usage.outputTokens.total ?? 0)
       const isNameless = finishReason.unified === 'tool-calls' && begun.size === 0
-      const calls = isNameless ? [NAMELESS] : [...begun.values()]
+      const calls = isNameless ? [EMPTY_CALL] : [...begun.values()]
       return { ...said, calls, tokens, cut: finishReason.unified === 'length' }
     }
   }

@@ -49,7 +49,7 @@ const FILTER_FD = 3
  * The machine's programs and nothing else: no network, privileges, users or environment. Every file system in memory
  * has a size or is read-only; bubblewrap gives `/` and `/dev` none.
  */
-const WALLS = words(`
+const NAMESPACE_OPTIONS = words(`
   --unshare-all --unshare-user --disable-userns --die-with-parent --new-session --clearenv --cap-drop ALL
   --uid ${NOBODY} --gid ${NOBODY} --hostname sandbox
   --ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/lib /lib --symlink usr/lib64 /lib64
@@ -64,14 +64,14 @@ const EACH = words(`nice -n 10 prlimit --cpu=10 --as=${LIMITS.memory} --fsize=33
 /** The command is a file in the sandbox: every user of the machine can read arguments. */
 function argumentsFor(folder: string): string[] {
   const mounts = ['--ro-bind', join(folder, 'home'), '/home', '--ro-bind', join(folder, 'command'), '/command']
-  return [...WALLS, ...mounts, '--remount-ro', '/', '--', ...EACH, '/bin/sh', '/command']
+  return [...NAMESPACE_OPTIONS, ...mounts, '--remount-ro', '/', '--', ...EACH, '/bin/sh', '/command']
 }
 
 /** Changes the owner to the user who starts the sandbox. */
-const give = (path: string): Promise<void> => (isRoot ? chown(path, NOBODY, NOBODY) : Promise.resolve())
+const chownToNobody = (path: string): Promise<void> => (isRoot ? chown(path, NOBODY, NOBODY) : Promise.resolve())
 
 /** Writes the files of a job below a folder; regular files only, and none outside it. */
-async function lay(home: string, files: SandboxJob['files'], signal: AbortSignal): Promise<void> {
+async function writeFiles(home: string, files: SandboxJob['files'], signal: AbortSignal): Promise<void> {
   const made = new Set([home])
   for await (const { path, content } of files) {
     signal.throwIfAborted()
@@ -81,12 +81,12 @@ async function lay(home: string, files: SandboxJob['files'], signal: AbortSignal
     for (let folder = dirname(target); !made.has(folder); folder = dirname(folder)) missing.unshift(folder)
     for (const folder of missing) {
       await mkdir(folder, { mode: 0o700 })
-      await give(folder)
+      await chownToNobody(folder)
       made.add(folder)
     }
     const pieces = content instanceof Uint8Array ? [content] : content
     await pipeline(pieces, createWriteStream(target, { flags: 'wx', mode: 0o400 }), { signal })
-    await give(target)
+    await chownToNobody(target)
   }
 }
 
@@ -143,9 +143,9 @@ export function makeSandbox({ timeoutMs = 20_000, bwrap = '/usr/bin/bwrap', arch
     try {
       const home = join(folder, 'home')
       await mkdir(home, { mode: 0o700 })
-      await lay(home, files, signal)
+      await writeFiles(home, files, signal)
       await writeFile(join(folder, 'command'), command, { mode: 0o400 })
-      for (const path of [join(folder, 'command'), home, folder]) await give(path)
+      for (const path of [join(folder, 'command'), home, folder]) await chownToNobody(path)
       return await startFiltered(folder, signal)
     } catch (error) {
       throw fromSystemError(error)

@@ -149,7 +149,7 @@ export function syscallFilter(arch: string = process.arch): Uint8Array | undefin
       return number === undefined ? [] : [skipUnless(EQUAL, number, 1), answer(error(errno))]
     })
   /** Tests one argument of a call: the first matching test decides, else `otherwise`. */
-  const judge = (numbers: Numbers, index: number, tests: Instruction[], otherwise: number): Instruction[] => {
+  const testArgument = (numbers: Numbers, index: number, tests: Instruction[], otherwise: number): Instruction[] => {
     const body = [load(argument(index)), ...tests, answer(otherwise)]
     return [skipUnless(EQUAL, numbers[column]!, body.length), ...body]
   }
@@ -162,8 +162,8 @@ export function syscallFilter(arch: string = process.arch): Uint8Array | undefin
     answer(error(ENOSYS)),
     ...refuse(REFUSED, EPERM),
     ...refuse(MISSING, ENOSYS),
-    ...judge(clone, 0, [skipUnless(ANY_BIT, NEW_NAMESPACE, 1), answer(error(EPERM))], ALLOW),
-    ...judge(
+    ...testArgument(clone, 0, [skipUnless(ANY_BIT, NEW_NAMESPACE, 1), answer(error(EPERM))], ALLOW),
+    ...testArgument(
       ioctl,
       1,
       TERMINAL_INPUT.flatMap((request) => [skipUnless(EQUAL, request, 1), answer(error(EPERM))]),
@@ -171,7 +171,7 @@ export function syscallFilter(arch: string = process.arch): Uint8Array | undefin
     ),
     // Network namespaces do not isolate every family: AF_VSOCK reaches the host of a virtual machine.
     ...sockets.flatMap((numbers) =>
-      judge(numbers, 0, [skipUnless(EQUAL, AF_UNIX, 1), answer(ALLOW)], error(EAFNOSUPPORT)),
+      testArgument(numbers, 0, [skipUnless(EQUAL, AF_UNIX, 1), answer(ALLOW)], error(EAFNOSUPPORT)),
     ),
     answer(ALLOW),
   ]

@@ -146,7 +146,7 @@ async function rowsToSqlite(place: Place): Promise<Moved> {
 }
 
 /** Contents copied in parallel. */
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
 /** Copies every missing content and checks it against its name, its SHA-256. */
 async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }: JobContext) {
@@ -155,7 +155,7 @@ async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }
   const missing: { sha256: string; size: number }[] = []
   for await (const blob of from.list()) if (!known.has(blob.sha256)) missing.push(blob)
   progress?.total(missing.reduce((sum, { size }) => sum + size, 0))
-  const limit = pLimit(AT_ONCE)
+  const limit = pLimit(CONCURRENCY)
   const copy = async ({ sha256, size }: { sha256: string; size: number }) => {
     signal?.throwIfAborted()
     const arrived = await to.put(from.read(sha256), Infinity)

@@ -37,7 +37,7 @@ describe.each(commands)('svc $name', ({ name, others, load }) => {
 
 test('only commands that set an installation up make a data directory', async () => {
   const specs = await Promise.all(commands.map(({ load }) => load()))
-  const makers = specs.filter(({ makesDataDirectory }) => makesDataDirectory)
+  const makers = specs.filter(({ createsDataDirectory }) => createsDataDirectory)
   expect(makers.map(({ name }) => name).sort()).toEqual([
     'app add',
     'app install',

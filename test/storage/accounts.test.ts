@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   adminIds,
-  holdAdmins,
+  lockAdmins,
   insertAccount,
   listAccounts,
   type NewAccount,
@@ -79,11 +79,11 @@ describe('accounts', () => {
     await add(database, 'ada')
     const before = await database.read.q.selectFrom('users').selectAll().execute()
     expect(await adminIds(database.read)).toEqual([root, kim])
-    expect((await database.write(holdAdmins)).sort()).toEqual([root, kim])
+    expect((await database.write(lockAdmins)).sort()).toEqual([root, kim])
     expect(await database.read.q.selectFrom('users').selectAll().execute()).toEqual(before)
     await database.write((tx) => tx.q.updateTable('users').set({ disabled_at: NOW }).where('id', '=', root).execute())
     expect(await adminIds(database.read)).toEqual([kim])
-    expect(await database.write(holdAdmins)).toEqual([kim])
+    expect(await database.write(lockAdmins)).toEqual([kim])
   })
 
   test('the list counts living devices of each', async () => {

@@ -8,7 +8,7 @@ export const add = command({
     'For an app whose files are on another server. First allow its origin with svc config set ' +
     'apps.allowed_origins. To install an app from a package, use svc app install.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { slug: 'name in addresses: lower-case letters, digits and hyphens' },
   flags: { name: flag.text('name shown to users (the slug)', 'NAME'), ...detailFlags },
   examples: [

@@ -10,7 +10,7 @@ export const install = command({
     'origin: it cannot reach a session and loads only its own files. svc app check reports problems with a ' +
     'package beforehand.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { package: packageArg },
   flags: {},
   examples: ['svc app install ./focus', 'svc app install focus-1.0.0.tar.gz'],

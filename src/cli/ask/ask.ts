@@ -31,7 +31,7 @@ export const ask = command({
     'svc ask --no-stream --json "Sum up /Reports/2026.md"',
   ],
   async run({ io, api, args, flags }) {
-    const [{ composeQuestion }, { askQuestion }, { makeAsking }, { lastConversation }, outputs] = await Promise.all([
+    const [{ composeQuestion }, { askQuestion }, { makeAskClient }, { lastConversation }, outputs] = await Promise.all([
       import('./question.ts'),
       import('./conversation.ts'),
       import('../../client/ask/ask-stream.ts'),
@@ -53,7 +53,7 @@ export const ask = command({
     const options = { conversation_id, ...(flags.model === undefined ? {} : { model: flags.model }) }
 
     await interruptible('Interrupted: the answer was cancelled.', async (signal) => {
-      const context: ConversationContext = { io, asking: makeAsking(api), output, isStream, signal }
+      const context: ConversationContext = { io, asking: makeAskClient(api), output, isStream, signal }
       if (composed) await askQuestion(context, { ...composed, ...options })
       else await (await import('./prompt-loop.ts')).promptLoop(context, options)
     })

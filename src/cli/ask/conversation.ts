@@ -1,6 +1,6 @@
 import { printable } from '../../base/text.ts'
 import type { AssistantAnswer } from '../../contract/assistant.ts'
-import type { AskEvent, Asking, Confirmation, Question } from '../../client/ask/ask-stream.ts'
+import type { AskEvent, AskClient, Confirmation, Question } from '../../client/ask/ask-stream.ts'
 import { Exit } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { explainNotFound } from './not-found.ts'
@@ -9,7 +9,7 @@ import type { AnswerOutput } from './answer-output.ts'
 
 export interface ConversationContext {
   io: Io
-  asking: Asking
+  asking: AskClient
   output: AnswerOutput
   isStream: boolean
   signal: AbortSignal

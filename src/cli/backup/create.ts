@@ -20,7 +20,7 @@ export const create = command({
     'With --encrypt the first backup in a folder asks for a passphrase. Later ones need none on this machine, ' +
     'which keeps the key in its data directory. Restoring on another machine needs the passphrase: store a copy of it ' +
     'elsewhere. Without encryption, anybody who can read a backup can read everything in it, including the keys.',
-  needs: 'backing',
+  needs: 'backup',
   args: {},
   flags: {
     to: flag.text('folder, or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),

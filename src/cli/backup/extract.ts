@@ -10,7 +10,7 @@ import { Exit, usage, type ExitCode } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 
 /** Left-out files shown as text; `--json` lists all. */
-const SHOWN = 20
+const MAX_LISTED = 20
 
 export const extract = command({
   name: 'backup extract',
@@ -36,8 +36,8 @@ export const extract = command({
     return withBackupBrowser({ io, globals, flags }, args.backup, async (browser, job): Promise<ExitCode> => {
       const entries = await browser.below(user, path ?? '/')
       const { files, bytes, skipped } = await writeAll(browser, entries, resolve(to), force, job)
-      for (const { path: left, why } of skipped.slice(0, SHOWN)) io.warn(`${printable(left)} is skipped: ${why}.`)
-      if (skipped.length > SHOWN) io.warn(`… and ${skipped.length - SHOWN} more.`)
+      for (const { path: left, why } of skipped.slice(0, MAX_LISTED)) io.warn(`${printable(left)} is skipped: ${why}.`)
+      if (skipped.length > MAX_LISTED) io.warn(`… and ${skipped.length - MAX_LISTED} more.`)
       const words = `Restored ${pluralize(files, 'file')} to ${resolve(to)} (${formatSize(bytes)}).`
       io.print(words, { to: resolve(to), files, bytes, skipped })
       return skipped.length > 0 ? 3 : 0

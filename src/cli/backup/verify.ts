@@ -6,7 +6,7 @@ import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts
 import { withProgress } from '../progress.ts'
 
 /** Problems shown as text; `--json` lists all. */
-const SHOWN = 20
+const MAX_LISTED = 20
 
 /** Files shown for one damaged content. */
 const FILES = 5
@@ -51,9 +51,9 @@ export const verify = command({
       )
       const read = `${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems
-        .slice(0, SHOWN)
+        .slice(0, MAX_LISTED)
         .flatMap(({ backups, what, used_by = [] }) => [`${backups.join(', ')}: ${what}`, ...filesLines(used_by)])
-      if (problems.length > SHOWN) lines.push(`… and ${problems.length - SHOWN} more`)
+      if (problems.length > MAX_LISTED) lines.push(`… and ${problems.length - MAX_LISTED} more`)
       const summary =
         problems.length === 0
           ? `Verified ${read}: all intact.`

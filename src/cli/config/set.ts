@@ -36,7 +36,7 @@ export const set = command({
   details:
     'Settings that take effect at once also apply to a running server; the others apply from its next start. The value of a secret comes from standard input ("-"), a file or a prompt, never from the command line.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { key: 'name of the setting', value: { summary: 'its new value', optional: true } },
   flags: { valueFile: flag.text('read the value from a file', 'FILE') },
   examples: [

@@ -10,7 +10,7 @@ import { connectionFlags, withRows, type ChangeResult } from './row-access.ts'
 import { refusalOf } from './change-result.ts'
 
 /** Most rows with problems shown. */
-const SHOWN = 20
+const MAX_LISTED = 20
 
 export const importRows = command({
   name: 'data import',
@@ -75,8 +75,8 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Change
   const duplicates = outcomes.filter(({ status }) => status === 'duplicate').length
   const queued = outcomes.filter(({ status }) => status === 'queued').length
   const applied = outcomes.length - failed.length - duplicates - queued
-  for (const { where, error } of failed.slice(0, SHOWN)) io.warn(printable(`${where}: ${error}`))
-  if (failed.length > SHOWN) io.warn(`and ${pluralize(failed.length - SHOWN, 'row')} more`)
+  for (const { where, error } of failed.slice(0, MAX_LISTED)) io.warn(printable(`${where}: ${error}`))
+  if (failed.length > MAX_LISTED) io.warn(`and ${pluralize(failed.length - MAX_LISTED, 'row')} more`)
   const parts = [`Imported ${pluralize(applied, 'row')} into ${table}`]
   if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
   if (queued > 0) parts.push(`${queued} are queued`)
@@ -95,9 +95,9 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Change
 function refuseFlawed(source: string, candidates: Candidate[]): void {
   const flaws = candidates.flatMap(({ where, flaws }) => flaws.map((flaw) => `  ${where}: ${flaw}`))
   if (flaws.length === 0) return
-  const more = flaws.length > SHOWN ? [`  and ${flaws.length - SHOWN} more`] : []
+  const more = flaws.length > MAX_LISTED ? [`  and ${flaws.length - MAX_LISTED} more`] : []
   throw usage(
-    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, SHOWN), ...more].join('\n'),
+    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, MAX_LISTED), ...more].join('\n'),
   )
 }
 

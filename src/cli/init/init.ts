@@ -9,7 +9,7 @@ export const init = command({
   summary: 'Prepare a data directory: keys, configuration, first administrator',
   details: 'Existing parts are not changed, so it can be run again.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: {},
   flags: {
     admin: flag.text('user name of the first administrator', 'NAME'),

@@ -15,7 +15,7 @@ export const seed = command({
     'what is missing. Nothing is deleted, and what users changed or removed stays that way.\n' +
     'svc template show sample-seed is a seed to begin with; --schema prints the format as JSON Schema, for editors.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { file: { summary: 'YAML or JSON file, or - for standard input', optional: true } },
   flags: {
     dryRun: flag.switch('show what would be done, line by line, and change nothing'),

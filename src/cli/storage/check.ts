@@ -7,7 +7,7 @@ import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
 /** Problems of one kind shown as text; `--json` lists all. */
-const SHOWN = 10
+const MAX_LISTED = 10
 
 export const check = command({
   name: 'storage check',
@@ -88,12 +88,12 @@ function linesOf(io: Io, flaws: IntegrityProblem[], truncated: boolean): string[
       ? io.paint.yellow('repairable')
       : io.paint.red('broken')
   const shown = flaws
-    .slice(0, SHOWN)
+    .slice(0, MAX_LISTED)
     .flatMap(({ object, found, used_by = [] }) => [
       `  ${printable(object)}: ${printable(found)}`,
       ...used_by.map((holder) => `    ${printable(holder)}`),
     ])
-  const rest = flaws.length - SHOWN
+  const rest = flaws.length - MAX_LISTED
   if (rest > 0) shown.push(`  and ${formatCount(rest)}${truncated ? ' or more' : ''} others: --json lists them`)
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }

@@ -33,8 +33,8 @@ export async function watchFolders({
 }: WatchOptions): Promise<ExitCode> {
   const { systemClock } = await import('../../base/clock.ts')
   const { sleep } = await import('../../base/sleep.ts')
-  const { runSync, holdWatched, watchRoots, makeReplicaWatch } = await import('../../client/sync/index.ts')
-  const release = holdWatched(roots)
+  const { runSync, lockWatched, watchRoots, makeReplicaWatch } = await import('../../client/sync/index.ts')
+  const release = lockWatched(roots)
   const report = makeWatchReport(io, roots)
   const given = { stateFolder, api, account, dryRun: false, rows: true, sleep, clock: systemClock, maxDelete }
   try {

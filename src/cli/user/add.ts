@@ -11,7 +11,7 @@ export const add = command({
     'User names are lower-case ASCII. A password has at least 8 bytes and must not be a common one.\n' +
     'With --if-missing an existing account is left as it is.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { name: 'user name' },
   flags: {
     displayName: flag.text('name shown to others (the user name)', 'NAME'),

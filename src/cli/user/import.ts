@@ -22,7 +22,7 @@ export const importAccount = command({
     'Rows, files, components, apps and conversations with the assistant are restored. Chat rooms become documents in the folder Chats, ' +
     'because their other members may not exist on this server; the files of the rooms are put beside them.',
   needs: 'domain',
-  makesDataDirectory: true,
+  createsDataDirectory: true,
   args: { file: 'tar archive, or - for standard input' },
   flags: {
     as: flag.text('another user name', 'NAME'),

@@ -25,7 +25,7 @@ const EVENTS = new Set<string>(['delta', 'tool', 'action', 'done'] satisfies Ask
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(errors, code)
 
 /** Asks the assistant. Throws faults of the server, also in the middle of an answer. */
-export function makeAsking(api: Api) {
+export function makeAskClient(api: Api) {
   async function* events(action: AnyAction, params: object, signal: AbortSignal): AsyncGenerator<AskEvent> {
     const streamed = { ...params, stream: true }
     const answer = await api.receive(action as never, streamed as never, { signal, timeout: PATIENCE })
@@ -63,4 +63,4 @@ export function makeAsking(api: Api) {
   }
 }
 
-export type Asking = ReturnType<typeof makeAsking>
+export type AskClient = ReturnType<typeof makeAskClient>

@@ -4,7 +4,7 @@ import { teamChat } from '../../contract/team-chat.ts'
 import type { Api } from '../api.ts'
 import { makeConnection, type Connection } from './connection.ts'
 import { followRoom, type Message } from './room-feed.ts'
-import { takeIn } from './message-log.ts'
+import { mergeMessages } from './message-log.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeSessionMessages } from './session-messages.ts'
 import { makeSessionRooms, type SessionRooms } from './session-rooms.ts'
@@ -62,7 +62,7 @@ export function makeChatSession(parts: SessionParts) {
     refused: (pending, error) => !signal.aborted && parts.refused(pending, error),
     sent(message) {
       const log = state.logs.get(message.room_id)
-      if (log) takeIn(log, [message])
+      if (log) mergeMessages(log, [message])
       rooms.noteLast(message)
     },
   })
@@ -90,7 +90,9 @@ export function makeChatSession(parts: SessionParts) {
       const catchUp = (room: number) => messages.catchUp(room).catch(rooms.unlessGone(room))
       const around = { state, connection, rooms, catchUp, isFocused: () => isFocused, changed }
       background(
-        lookAround(around, () => interruptibleSleep(parts.sleep, parts.beatMs ?? BEAT_MS, signal, () => undefined)),
+        pollInBackground(around, () =>
+          interruptibleSleep(parts.sleep, parts.beatMs ?? BEAT_MS, signal, () => undefined),
+        ),
       )
       changed()
     },
@@ -157,7 +159,7 @@ function makeOpening({ state, connection, rooms, messages, background, changed }
         }
         for await (const polled of followRoom(given)) messages.take(room, log, polled)
       } catch (error) {
-        if (!aborted.aborted) await connection.mend(error)
+        if (!aborted.aborted) await connection.recover(error)
       }
     }
   }
@@ -224,7 +226,7 @@ interface Around {
 }
 
 /** Polls the other rooms and presence at each beat. */
-async function lookAround(around: Around, beat: () => Promise<void>): Promise<never> {
+async function pollInBackground(around: Around, beat: () => Promise<void>): Promise<never> {
   const { state, connection, rooms, isFocused, changed } = around
   const { api, persist } = connection
   const who = async (): Promise<void> => {

@@ -43,7 +43,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
     }
   }
 
-  async function mend(error: unknown): Promise<void> {
+  async function recover(error: unknown): Promise<void> {
     signal.throwIfAborted()
     if (isFault(error, 'unauthorized')) {
       renewing ??= awaitSignIn(error).finally(() => (renewing = undefined))
@@ -63,7 +63,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
       close: () => now.close(),
     } as Api,
     /** After an error: waits if that can help, otherwise throws it. */
-    mend,
+    recover: recover,
     /** Repeats a request until it succeeds; throws permanent errors. */
     async persist<T>(ask: () => Promise<T>): Promise<T> {
       for (;;) {
@@ -73,7 +73,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
           gotThrough()
           return answer
         } catch (error) {
-          await mend(error)
+          await recover(error)
         }
       }
     },

@@ -12,7 +12,7 @@ export interface Log {
 const inOrder = (a: Message, b: Message): number => Date.parse(a.timestamp) - Date.parse(b.timestamp)
 
 /** Adds or replaces messages. Returns the new ones. */
-export function takeIn(log: Log, messages: readonly Message[]): Message[] {
+export function mergeMessages(log: Log, messages: readonly Message[]): Message[] {
   const places = new Map(log.messages.map(({ message_id }, place) => [message_id, place]))
   const fresh: Message[] = []
   for (const message of messages) {
@@ -26,9 +26,9 @@ export function takeIn(log: Log, messages: readonly Message[]): Message[] {
 
 /** Applies the response of a poll. Returns the new messages. */
 export function takePoll(log: Log, { messages, changed, deleted, timestamp }: Polled): Message[] {
-  const fresh = takeIn(log, messages)
+  const fresh = mergeMessages(log, messages)
   const known = new Set(log.messages.map(({ message_id }) => message_id))
-  takeIn(
+  mergeMessages(
     log,
     // Older messages than those loaded are fetched on scrolling.
     changed.filter(({ message_id }) => known.has(message_id)),

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Connection } from './connection.ts'
 import type { Message, Polled } from './room-feed.ts'
-import { takeIn, takePoll, type Log } from './message-log.ts'
+import { mergeMessages, takePoll, type Log } from './message-log.ts'
 import type { SessionRooms } from './session-rooms.ts'
 import { isForMe, isMentioned, type ChatState } from './chat-state.ts'
 
@@ -84,7 +84,7 @@ export function makeSessionMessages(parts: Parts) {
       const first = log?.messages[0]
       if (room_id === undefined || !log?.hasMore || !first) return
       const { messages, has_more } = await api.call(actions.messages, { room_id, before: first.timestamp, limit: PAGE })
-      takeIn(log, messages)
+      mergeMessages(log, messages)
       log.hasMore = has_more
       changed()
     },

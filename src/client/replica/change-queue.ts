@@ -48,8 +48,8 @@ export function makeQueue(db: SqliteFile, base: Base) {
 
   /** Removes unsent changes of a row to be deleted; returns the version they were based on. */
   function withdraw(earlier: Waiting[]): { left: Waiting[]; first: Waiting | undefined; unborn: boolean } {
-    const born = earlier.find(({ verb }) => verb === 'INSERT')
-    const unborn = born !== undefined && !born.sent
+    const insertion = earlier.find(({ verb }) => verb === 'INSERT')
+    const unborn = insertion !== undefined && !insertion.sent
     const gone = earlier.filter(({ sent, fixed }) => unborn || (!sent && !fixed))
     for (const { seq } of gone) store.remove(seq)
     return { left: earlier.filter((each) => !gone.includes(each)), first: gone[0], unborn }

@@ -48,7 +48,7 @@ const PAGES = 10_000
 const optionsOf = ({ signal, timeout }: Line) => ({ ...(signal ? { signal } : {}), ...(timeout ? { timeout } : {}) })
 
 /** A request rejected because of its content, not the state of the server. */
-const isPoisoned = (error: unknown): error is Error & { code: string } =>
+const isInvalidRequest = (error: unknown): error is Error & { code: string } =>
   isFault(error, 'bad_request') || isFault(error, 'too_large')
 
 /** Sends the queue in order. Permanently rejected changes do not block others. */
@@ -77,7 +77,7 @@ export async function flush(
       most = undefined
       onBatch?.(batch.length)
     } catch (error) {
-      if (!isPoisoned(error)) throw error
+      if (!isInvalidRequest(error)) throw error
       if (batch.length > 1) most = Math.ceil(batch.length / 2)
       else {
         const [only] = batch

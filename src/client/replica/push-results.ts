@@ -12,7 +12,7 @@ import { filled } from './row-view.ts'
 export type Awaited = ReadonlySet<number>
 
 /** What happened to a change: done, queued again, rejected, or handed to the caller. */
-export type Fate = 'done' | 'again' | 'rejected' | 'told'
+export type PushResult = 'done' | 'again' | 'rejected' | 'told'
 
 interface Parts {
   base: Base
@@ -23,7 +23,7 @@ interface Parts {
 const GONE = 'The row was deleted elsewhere.'
 
 /** An applied change stays visible until the feed contains the row. */
-function takeIn({ base, queue }: Parts, waiting: Waiting, outcome: Outcome, awaited: boolean): void {
+function applyOutcome({ base, queue }: Parts, waiting: Waiting, outcome: Outcome, awaited: boolean): void {
   const { seq, table, verb, row, values, at } = waiting
   const { version } = outcome
   queue.remove(seq)
@@ -61,7 +61,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
   }
 
   /** Another client changed the row: columns changed only here are sent again; the others are rejected. */
-  function conflict(waiting: Waiting, theirs: ServerRow, awaited: boolean, now: number): Fate {
+  function conflict(waiting: Waiting, theirs: ServerRow, awaited: boolean, now: number): PushResult {
     const { seq, table, verb, row, values, before, strict, base_version } = waiting
     const version = theirs['version'] as number
     base.upsert(table, theirs)
@@ -93,7 +93,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
     { code = 'refused', message }: { code?: string; message: string },
     awaited: boolean,
     now: number,
-  ): Fate {
+  ): PushResult {
     const { seq, table, verb, row, values, before } = waiting
     queue.remove(seq)
     let mine: Row | undefined = values
@@ -114,18 +114,18 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
 
   return {
     /** Applies one result. Does nothing if another process has already applied it. */
-    settle(waiting: Waiting, outcome: Outcome, awaited: Awaited, now: number): Fate {
+    settle(waiting: Waiting, outcome: Outcome, awaited: Awaited, now: number): PushResult {
       if (!queue.has(waiting.seq, waiting.op_id)) return 'told'
       const isAwaited = awaited.has(waiting.seq)
       if (outcome.ok) {
-        takeIn({ base, queue, rejected }, waiting, outcome, isAwaited)
+        applyOutcome({ base, queue, rejected }, waiting, outcome, isAwaited)
         return 'done'
       }
       if (outcome.status === 'conflict') return conflict(waiting, outcome.current as ServerRow, isAwaited, now)
       const message = outcome.code === 'gone' ? GONE : (outcome.error ?? 'The server refused it.')
       return refused(waiting, { message, ...(outcome.code ? { code: outcome.code } : {}) }, isAwaited, now)
     },
-    refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited, now: number): Fate =>
+    refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited, now: number): PushResult =>
       queue.has(waiting.seq, waiting.op_id) ? refused(waiting, why, awaited.has(waiting.seq), now) : 'told',
   }
 }

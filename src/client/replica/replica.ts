@@ -7,11 +7,11 @@ import type { Row } from '../rows/row-values.ts'
 import type { Outcome } from '../rows/operation.ts'
 import { BASE_SCHEMA, makeBase } from './replica-base.ts'
 import { REJECTED_SCHEMA, makeRejectedChanges } from './rejected-changes.ts'
-import { makeOutcomes, type Awaited, type Fate } from './push-results.ts'
+import { makeOutcomes, type Awaited, type PushResult } from './push-results.ts'
 import { makeQueue, NoSuchRow } from './change-queue.ts'
 import { QUEUE_SCHEMA } from './queue-store.ts'
 import type { Change, Everything, RejectedChange, Page, Place, Waiting } from './replica-records.ts'
-import { bringBack } from './server-restore.ts'
+import { mergeAfterRestore } from './server-restore.ts'
 import { salvage } from './replica-recovery.ts'
 import { makeView } from './row-view.ts'
 import type { AccountIdentity } from '../auth/account-identity.ts'
@@ -80,7 +80,7 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
         const before = base.place()
         const restored =
           before !== undefined && (before.epoch !== everything.epoch || everything.cursor < before.cursor)
-        if (restored) bringBack(parts, everything, clock.now())
+        if (restored) mergeAfterRestore(parts, everything, clock.now())
         base.replace(everything, clock.now())
         return restored
       })
@@ -109,12 +109,12 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     nextBatch: (most?: number): Waiting[] => db.transaction(() => queue.nextBatch(most)),
     unsent: (batch: readonly Waiting[]): void => db.transaction(() => queue.unsent(batch)),
     /** Applies the results of a batch. */
-    settle(batch: readonly Waiting[], results: readonly Outcome[], awaited: Awaited): Fate[] {
+    settle(batch: readonly Waiting[], results: readonly Outcome[], awaited: Awaited): PushResult[] {
       return db.transaction(() =>
         batch.map((waiting, index) => outcomes.settle(waiting, results[index]!, awaited, clock.now())),
       )
     },
-    refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited): Fate =>
+    refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited): PushResult =>
       db.transaction(() => outcomes.refuse(waiting, why, awaited, clock.now())),
     /** Removes unsent changes; returns those that may have been sent. */
     withdraw(seqs: readonly number[]): number[] {

@@ -17,7 +17,7 @@ function renamed(table: TableName, values: Row, mark: string): Row {
 }
 
 /** A new row with all that is known of the rejected one. */
-function anew(rejectedChange: RejectedChange, known: Row | null, mark?: string): Change {
+function insertAgain(rejectedChange: RejectedChange, known: Row | null, mark?: string): Change {
   const { table, mine } = rejectedChange
   const all = { ...own(table, known), ...mine }
   const values = mark === undefined ? all : renamed(table, all, mark)
@@ -40,10 +40,10 @@ export function changesFor(
   if (choice === 'theirs') return []
   const isBeside = kind === 'conflict' && verb === 'UPDATE' && current !== undefined
   if (choice === 'both') {
-    if (isBeside) return [anew(rejectedChange, current, mark)]
+    if (isBeside) return [insertAgain(rejectedChange, current, mark)]
     throw new BadRow(`There are no two versions of ${table} ${row} to keep: give --mine or --theirs.`)
   }
   if (verb === 'DELETE') return current ? [{ table, verb, row, values: {} }] : []
   if (verb === 'INSERT') return [{ table, verb, values: mine }]
-  return current ? [{ table, verb, row, values: mine }] : [anew(rejectedChange, theirs ?? before)]
+  return current ? [{ table, verb, row, values: mine }] : [insertAgain(rejectedChange, theirs ?? before)]
 }

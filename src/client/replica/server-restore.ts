@@ -29,7 +29,7 @@ const ownColumns = (table: TableName, row: Row): Row =>
  * Compares rows with a restored server. Missing rows are not deletions: they are queued as new, newer values become
  * conflicts, and the queue is rebased. Called within a transaction; the caller replaces the rows afterwards.
  */
-export function bringBack({ base, queue, rejected }: Parts, { rows, epoch }: Everything, now: number): void {
+export function mergeAfterRestore({ base, queue, rejected }: Parts, { rows, epoch }: Everything, now: number): void {
   // Earlier versions are meaningless now, even if the number is equal by chance.
   for (const waiting of queue.all()) {
     if (waiting.verb === 'INSERT' || waiting.fixed || waiting.chained) continue

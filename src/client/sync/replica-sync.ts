@@ -26,7 +26,7 @@ interface Parts {
 const ROWS = 'rows'
 
 /** Collects and reports why rows were skipped. */
-function makeLeftAlone(notice: Parts['notice']) {
+function makeSkippedRows(notice: Parts['notice']) {
   const skipped: Skipped[] = []
   return {
     skipped: (): readonly Skipped[] => skipped,
@@ -47,7 +47,7 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
   const before = copy.count()
   const line: Line = { api, throttle, signal }
   let [sent, received] = [0, 0]
-  const { skipped, leaveAlone } = makeLeftAlone(notice)
+  const { skipped, leaveAlone } = makeSkippedRows(notice)
   if (damaged) {
     notice(
       'rows_damaged',

@@ -189,7 +189,7 @@ function makeEngine(parts: Parts) {
       parts.onFeedPosition?.({ cursor: listing.cursor, epoch: listing.epoch })
       await parts.rows?.catchUp(listing)
     }
-    const base: BaseTree = listing?.anew ? new Map() : before
+    const base: BaseTree = listing?.wasRestored ? new Map() : before
     const remote = listing ? buildRemote(listing, { fold, base, rules }) : known!
     forgetIgnored(parts, base, removeIgnored(base, scanned, remote))
     const trees = { base, local: scanned, remote }

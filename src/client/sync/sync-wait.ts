@@ -49,7 +49,7 @@ export async function waitUntilInSync({
 }: Waiting): Promise<Waited> {
   const began = clock.now()
   const waited = (): number => clock.now() - began
-  let told = false
+  let reported = false
   for (;;) {
     const here = await status()
     let [pending, pause] = [here.pending.length + (here.rows?.waiting ?? 0), LOOK_MS]
@@ -63,8 +63,8 @@ export async function waitUntilInSync({
         pause = ASK_MS
       }
     }
-    if (!told) onWait(here)
-    told = true
+    if (!reported) onWait(here)
+    reported = true
     const left = timeout === undefined ? Infinity : timeout - waited()
     if (left <= 0) return { in_step: false, waited_ms: waited(), pending, skipped: here.skipped }
     await sleep(Math.min(pause, left), signal)

@@ -185,7 +185,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
 }
 
 /** Marks folders as watched until the returned function is called. Throws `FolderLocked` if one already is. */
-export function holdWatched(roots: readonly string[]): () => void {
+export function lockWatched(roots: readonly string[]): () => void {
   const holds: (() => void)[] = []
   const letGo = (): void => holds.forEach((release) => release())
   try {

@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/engine/database.ts'
-import { livingTokens, type Lifetime } from '../../storage/accounts/device-tokens.ts'
-import { livingSessions, type SessionBounds } from '../../storage/accounts/sessions.ts'
+import { validTokens, type Lifetime } from '../../storage/accounts/device-tokens.ts'
+import { validSessions, type SessionBounds } from '../../storage/accounts/sessions.ts'
 import type { Caller } from './caller.ts'
 
 /** Notifications from another process may be lost, and an expiry sends none. */
@@ -57,8 +57,8 @@ export function makeAccessWatch({ database, lifetime, sessionBounds, checkInterv
     const among = [...watched].filter(({ caller }) => user === undefined || caller.user.id === user)
     if (among.length === 0) return
     const bounds = await lifetime()
-    await endMissing(among, tokenOf, (ids) => livingTokens(database.read, ids, bounds))
-    await endMissing(among, sessionOf, (ids) => livingSessions(database.read, ids, sessionBounds()))
+    await endMissing(among, tokenOf, (ids) => validTokens(database.read, ids, bounds))
+    await endMissing(among, sessionOf, (ids) => validSessions(database.read, ids, sessionBounds()))
   }
 
   // A failed check ends nothing: the next one follows, and the caller is checked again before the response.

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
-import { accountById, adminIds, holdAdmins, updateAccount, type Account } from '../../storage/accounts/accounts.ts'
+import { accountById, adminIds, lockAdmins, updateAccount, type Account } from '../../storage/accounts/accounts.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
@@ -177,7 +177,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
       const begun = await database.write(async (tx) => {
         const account = await orNotFound(accountById(tx, id))
         if (account.removing_since !== null) return { keeps: await assertSameOptions(tx, account, options) }
-        const to = await assertRemovable(tx, account, heir, await holdAdmins(tx))
+        const to = await assertRemovable(tx, account, heir, await lockAdmins(tx))
         const now = clock.now()
         await endAccess(tx, account, now, bounds)
         const name = to ? await beginHandOver(tx, account, to.id, { extent, now }) : null

@@ -2,7 +2,7 @@ import { MINUTE, type Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { adminIds } from '../../storage/accounts/accounts.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
-import { deleteSetupLinks, replaceSetupLink, setupLinkLives } from '../../storage/accounts/setup-links.ts'
+import { deleteSetupLinks, replaceSetupLink, isSetupLinkValid } from '../../storage/accounts/setup-links.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { NewAccounts } from './new-accounts.ts'
 import { hashToken, isToken, newToken } from './tokens.ts'
@@ -45,7 +45,7 @@ interface Deps {
 export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup {
   async function stateOf(on: Reader, token: string): Promise<SetupState> {
     if ((await adminIds(on)).length > 0) return 'done'
-    const isValid = isToken(token) && (await setupLinkLives(on, hashToken(token), clock.now()))
+    const isValid = isToken(token) && (await isSetupLinkValid(on, hashToken(token), clock.now()))
     return isValid ? 'open' : 'invalid'
   }
 

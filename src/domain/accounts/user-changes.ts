@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import type { Role } from '../../contract/shapes.ts'
-import { accountById, holdAdmins, updateAccount, type Account } from '../../storage/accounts/accounts.ts'
+import { accountById, lockAdmins, updateAccount, type Account } from '../../storage/accounts/accounts.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { deleteTokensOf, type Lifetime } from '../../storage/accounts/device-tokens.ts'
 import { deletePendingLoginsOf } from '../../storage/accounts/pending-logins.ts'
@@ -161,7 +161,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
 
 /** Throws `conflict` for the last administrator. Locks the administrators until the transaction ends. */
 const assertAdminRemains = async (tx: Writer, account: Account, what: string): Promise<void> =>
-  assertNotLast(await holdAdmins(tx), account, what)
+  assertNotLast(await lockAdmins(tx), account, what)
 
 /** Throws `conflict` if the account is the only one of `admins`. */
 export function assertNotLast(admins: number[], account: Account, what: string): void {

@@ -5,7 +5,7 @@ import type { Manifest } from '../../storage/backups/manifest.ts'
 import { lengthOf, makeScratch, piecesOf } from '../../storage/backups/scratch.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
 import { readUntil, type BlobStore } from '../../storage/contents/blobs/blobs.ts'
-import { holdCollector, standingHolds } from '../../storage/contents/collector-holds.ts'
+import { holdCollector, currentHolds } from '../../storage/contents/collector-holds.ts'
 import type { ChangeWatch } from '../../storage/engine/database.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
@@ -51,7 +51,7 @@ async function make(
     RENEW_EVERY,
   )
   timer.unref()
-  const scratch = await makeScratch(context.scratch, hold.id, await standingHolds(database.read))
+  const scratch = await makeScratch(context.scratch, hold.id, await currentHolds(database.read))
   const stored = (bytes: number): void => {
     signal?.throwIfAborted()
     if (lost) throw lost
@@ -80,7 +80,7 @@ export interface Target {
   place: string
   encrypted: boolean
   /** What is damaged there and does not prevent a backup. */
-  flaw?: string | undefined
+  problem?: string | undefined
   open(blobs: BlobStore): Promise<BackupSink>
 }
 
@@ -88,7 +88,7 @@ export interface Target {
 export const makeCreate = (context: BackupContext) => {
   const { database, clock, audit } = context
 
-  async function create({ place, encrypted, flaw, open }: Target, job: JobContext): Promise<Created> {
+  async function create({ place, encrypted, problem: flaw, open }: Target, job: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()

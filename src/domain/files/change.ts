@@ -31,7 +31,7 @@ export interface Measured {
 const MEASURED_INSIDE = 1_000
 
 /** Maximum number of nodes deleted in the first transaction; larger trees are finished in slices. */
-const AT_ONCE = 50
+const BATCH_SIZE = 50
 
 interface RemovalTerms {
   sha256?: string | undefined
@@ -59,7 +59,7 @@ async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalT
  */
 async function discard(tx: Writer, { user, room, segments }: ResolvedPath, node: Node, now: number): Promise<number> {
   if (node.type === 'directory' && (await isFilling(tx, node.id))) throw filling()
-  if (node.type === 'directory' && (await isLarger(tx, node.id, AT_ONCE)))
+  if (node.type === 'directory' && (await isLarger(tx, node.id, BATCH_SIZE)))
     return beginEntry(tx, node.id, { user, path: pathOf(segments), state: 'marking' }, now)
   const { entry, nodes, bytes } = await trashNode(tx, node, { user, path: pathOf(segments) }, now)
   for (const [payer, count] of bytes) if (payer !== user) await advance(tx, payer, 0, -count)

@@ -34,7 +34,7 @@ interface Parts {
 }
 
 /** Maximum number of nodes copied in one transaction; larger trees are staged, hidden, in slices. */
-const AT_ONCE = 200
+const BATCH_SIZE = 200
 
 interface CopyOf {
   parent: number
@@ -146,13 +146,13 @@ export const makeCopy = (parts: Parts) => {
   /** Copies in one transaction. Fault `too_many_operations` for a large tree. */
   async function copyIn(tx: Writer, user: number, from: ParsedPath, to: ParsedPath, quota: number): Promise<void> {
     const { target, node } = await lookUp(tx, user, from, to)
-    if (await isLarger(tx, node.id, AT_ONCE)) {
-      const text = `A copy together with other changes may have at most ${AT_ONCE} files and folders.`
+    if (await isLarger(tx, node.id, BATCH_SIZE)) {
+      const text = `A copy together with other changes may have at most ${BATCH_SIZE} files and folders.`
       throw fault('too_many_operations', { text })
     }
     assertReach(target.segments, await extentOf(tx, node.id))
     const now = clock.now()
-    const nodes = await subtreeOf(tx, node.id, AT_ONCE)
+    const nodes = await subtreeOf(tx, node.id, BATCH_SIZE)
     const place = await tree.ensureParents(tx, target, now)
     if (place.node) throw fault('exists')
     const bytes = nodes.reduce((sum, { size }) => sum + size, 0)
@@ -201,7 +201,7 @@ export const makeCopy = (parts: Parts) => {
       const [source, target] = addressesOf(reach, from, to)
       const quota = await quotaOf(database.read, user, allowance)
       const { node } = await lookUp(database.read, user, source, target)
-      if (!(await isLarger(database.read, node.id, AT_ONCE)))
+      if (!(await isLarger(database.read, node.id, BATCH_SIZE)))
         return database.write((tx) => copyIn(tx, user, source, target, quota))
       return heavy.run(user, () => copyLarge(user, source, target, quota))
     },

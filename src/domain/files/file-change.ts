@@ -28,13 +28,13 @@ export const isFileChange = (change: { kind: string }): change is FileChange => 
 const MARKED_MAX = 20_000
 
 /** The mark of a folder too large to compare: it counts as changed. */
-export const TOO_MANY = 'too many'
+export const TOO_LARGE_TO_COMPARE = 'too many'
 
 /** Identifies a node's content: its hash, or a hash over the names and contents below it. */
 export async function markOf(on: Reader, node: Node): Promise<string> {
   if (node.type === 'file') return node.sha256!
   const nodes = await subtreeOf(on, node.id, MARKED_MAX + 1)
-  if (nodes.length > MARKED_MAX) return TOO_MANY
+  if (nodes.length > MARKED_MAX) return TOO_LARGE_TO_COMPARE
   const paths = new Map([[node.id, '']])
   const lines: string[] = []
   for (const { id, parent_id, name, type, sha256 } of nodes.slice(1)) {

@@ -1,7 +1,7 @@
 import { fault } from '../../contract/errors.ts'
 import { ARCHIVE } from '../../contract/limits.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
-import { entriesOfAll, mtimeOf, type Twig } from '../../storage/files/nodes.ts'
+import { entriesOfAll, mtimeOf, type NodeSummary } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import type { Heavy } from '../heavy.ts'
 import { turn } from '../turn.ts'
@@ -78,8 +78,8 @@ function chosenOf(items: readonly Item[], ids: ReadonlySet<number>): Item[] {
 }
 
 /** The entries of folders, page by page; other work runs in between. */
-async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<Twig[]> {
-  for (let after: Twig | undefined; ;) {
+async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<NodeSummary[]> {
+  for (let after: NodeSummary | undefined; ;) {
     const page = await entriesOfAll(on, folders, PAGE, after)
     if (page.length > 0) yield page
     if (page.length < PAGE) return

@@ -34,7 +34,7 @@ interface Parts {
 }
 
 /** Maximum number of nodes restored in the first transaction; larger entries are finished in slices. */
-const AT_ONCE = 50
+const BATCH_SIZE = 50
 
 /** The desktop's current path of an entry, even if its room was renamed. */
 export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room_id' | 'path'>): string {
@@ -104,7 +104,7 @@ function makeRestore({ clock, tree, reach, allowance, bounds, jobs }: Parts) {
     const held = await sizeOf(tx, entry.id)
     await bounds.claim(tx, user, held.nodes)
     const now = clock.now()
-    if (entry.type === 'directory' && (await isLarger(tx, entry.node_id, AT_ONCE, entry.id))) {
+    if (entry.type === 'directory' && (await isLarger(tx, entry.node_id, BATCH_SIZE, entry.id))) {
       await placeEntry({ tree, clock }, tx, spot, entry)
       await assertRoom(tx, held.bytes)
       await setState(tx, entry.id, 'kept', 'reviving', now)

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts'
 import { fault, isFault } from '../../contract/errors.ts'
 import type { Writer } from '../../storage/engine/database.ts'
 import { versionsOf } from '../../storage/files/versions.ts'
-import { makePathLookup, markOf, TOO_MANY, type FileChange } from './file-change.ts'
+import { makePathLookup, markOf, TOO_LARGE_TO_COMPARE, type FileChange } from './file-change.ts'
 import { makeSteps, type StepParts } from './undoable-steps.ts'
 import { foldersFor } from './rooms.ts'
 import { pathIn, type makeTrash } from './trash.ts'
@@ -48,7 +48,7 @@ export function makeUndoableChanges(parts: Parts) {
         const { node } = await look(tx, user, path)
         if (node?.id !== change.node) throw changed()
         const mark = await markOf(tx, node)
-        if (mark === TOO_MANY || mark !== change.mark) throw changed()
+        if (mark === TOO_LARGE_TO_COMPARE || mark !== change.mark) throw changed()
         return steps.trash(tx, user, path)
       }
       case 'moved': {

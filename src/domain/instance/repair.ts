@@ -24,7 +24,7 @@ interface Parts {
 }
 
 /** Repairs per transaction, so that other writers do not wait long. */
-const AT_ONCE = 500
+const BATCH_SIZE = 500
 
 /**
  * Repairs problems without data loss. Each transaction checks again what it changes and writes an audit entry; an
@@ -84,18 +84,18 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
       if (present.has('feed-row-missing'))
         await each(
           'feed-row-missing',
-          (on) => rowsMissingFromFeed(on, table, AT_ONCE),
+          (on) => rowsMissingFromFeed(on, table, BATCH_SIZE),
           (tx, entries) => recordChanges(tx, entries, false),
         )
       if (present.has('feed-row-stray'))
         await each(
           'feed-row-stray',
-          (on) => strayChanges(on, table, AT_ONCE),
+          (on) => strayChanges(on, table, BATCH_SIZE),
           (tx, entries) => recordChanges(tx, entries, true),
         )
     }
     if (present.has('feed-position-shared'))
-      await each('feed-position-shared', (on) => sharedPositions(on, AT_ONCE), separatePositions)
+      await each('feed-position-shared', (on) => sharedPositions(on, BATCH_SIZE), separatePositions)
     if (present.has('quota-drift')) await usage.recount()
   }
 }

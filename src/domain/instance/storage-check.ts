@@ -112,14 +112,14 @@ export function makeStorageCheck(parts: Parts) {
     // A damaged file may return anything: findings about rows would be meaningless.
     if (unusable.length > 0) return { flaws: unusable, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
     const rows = await look()
-    if (options.repair && rows.some(({ repairable }) => repairable)) await mend(rows)
+    if (options.repair && rows.some(({ repairable }) => repairable)) await repairAll(rows)
     const looked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
     const found = [...damage, ...(await storeFlaws()), ...rows, ...(await contentFlaws(quick, progress))]
-    return { ...told(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
+    return { ...limitPerKind(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
   }
 
   /** Repairs problems, and records for each whether it is gone. */
-  async function mend(found: IntegrityProblem[]): Promise<void> {
+  async function repairAll(found: IntegrityProblem[]): Promise<void> {
     await repair(new Set(found.filter(({ repairable }) => repairable).map(({ id }) => id)))
     const left = new Set((await look()).map(({ id, object }) => `${id} ${object}`))
     for (const one of found) one.repaired = one.repairable && !left.has(`${one.id} ${one.object}`)
@@ -127,7 +127,7 @@ export function makeStorageCheck(parts: Parts) {
 }
 
 /** Limits the problems of each kind, grouped by kind. */
-function told(found: readonly IntegrityProblem[]): Pick<StorageReport, 'flaws' | 'truncated'> {
+function limitPerKind(found: readonly IntegrityProblem[]): Pick<StorageReport, 'flaws' | 'truncated'> {
   const kinds = (Object.keys(integrityProblems) as IntegrityProblemId[]).map((id) => ({
     id,
     of: found.filter((one) => one.id === id),

@@ -4,11 +4,11 @@ import { allDataUsage, dataDriftsOf, putDataRight, type DataDrift } from '../../
 import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import { countedRows } from '../../storage/engine/synchronised-tables.ts'
 import {
-  driftsOf,
+  counterMismatches,
   countedUsages,
   setUsedBytes,
   usageSince,
-  type Drift,
+  type CounterMismatch,
   type CountedUsage,
 } from '../../storage/accounts/usage.ts'
 import { fault } from '../../contract/errors.ts'
@@ -56,7 +56,7 @@ export interface UsageReport {
 }
 
 /** A wrong counter and its kind. */
-export interface CountDrift extends Drift {
+export interface CountDrift extends CounterMismatch {
   kind: 'files' | DataKind
 }
 
@@ -150,7 +150,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
   }
 
   async function recountIn(tx: Writer, user: number): Promise<CountDrift[]> {
-    const [files] = await driftsOf(tx, user)
+    const [files] = await counterMismatches(tx, user)
     if (files) await setUsedBytes(tx, user, files.actual)
     const data = await dataDriftsOf(tx, countedTables, user)
     await putDataRight(tx, data)
@@ -163,14 +163,14 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
 
 const countedTables = shapes.map(countedRows)
 
-const merged = (files: readonly Drift[], data: readonly DataDrift[]): CountDrift[] => [
+const merged = (files: readonly CounterMismatch[], data: readonly DataDrift[]): CountDrift[] => [
   ...files.map((drift) => ({ ...drift, kind: 'files' as const })),
   ...data.map(({ user_id, username, kind, counted, bytes }) => ({ user_id, username, kind, counted, actual: bytes })),
 ]
 
 /** Every wrong counter of an account, of its files and of everything else. */
 export const allDrifts = async (at: Reader): Promise<CountDrift[]> =>
-  merged(await driftsOf(at), await dataDriftsOf(at, countedTables))
+  merged(await counterMismatches(at), await dataDriftsOf(at, countedTables))
 
 function totalOf(accounts: readonly AccountUsage[]): UsageReport['total'] {
   const sum = (field: SummedField) => accounts.reduce((total, account) => total + account[field], 0)

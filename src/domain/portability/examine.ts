@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { nameKey } from '../files/files.ts'
 import { BadArchive } from './bad-archive.ts'
 import { FORMAT, FORMAT_VERSION, names, type Part } from './layout.ts'
-import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
+import { entriesOf, jsonLines, jsonOf, discardBody, type ArchiveEntry } from './read.ts'
 import * as records from './records.ts'
 
 /** Contents of a validated archive. */
@@ -128,7 +128,7 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
         break
     }
     if (part.kind === 'file' || part.kind === 'room file') largest = Math.max(largest, size)
-    await skim(entry)
+    await discardBody(entry)
   }
 
   for await (const entry of entriesOf(source)) {

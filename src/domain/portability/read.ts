@@ -22,12 +22,12 @@ export async function* entriesOf(source: AsyncIterable<Uint8Array>): AsyncGenera
   try {
     for await (const entry of readTar(source, { isWhole: true })) yield toEntry(entry)
   } catch (error) {
-    throw inOurWords(error)
+    throw toBadArchive(error)
   }
 }
 
 /** Converts tar errors to `BadArchive`; others are unchanged. */
-function inOurWords(error: unknown): unknown {
+function toBadArchive(error: unknown): unknown {
   if (!(error instanceof BadTar)) return error
   const clause = error.message.replace(/\.$/, '').replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase())
   return new BadArchive(clause, { cause: error })
@@ -46,7 +46,7 @@ function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
         yield piece
       }
     } catch (error) {
-      throw inOurWords(error)
+      throw toBadArchive(error)
     }
     digest = hash.digest('hex')
   }
@@ -61,7 +61,7 @@ function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
 }
 
 /** Reads and discards a body. */
-export async function skim({ body }: ArchiveEntry): Promise<void> {
+export async function discardBody({ body }: ArchiveEntry): Promise<void> {
   for await (const _ of body);
 }
 
@@ -84,8 +84,8 @@ function parsed(bytes: Uint8Array, where: string): unknown {
   } catch (cause) {
     throw new BadArchive(`${where} is not JSON in UTF-8`, { cause })
   }
-  const flaw = jsonFlaw(text)
-  if (flaw) throw new BadArchive(`${where}: ${flaw.message}`)
+  const problem = jsonFlaw(text)
+  if (problem) throw new BadArchive(`${where}: ${problem.message}`)
   return value
 }
 

@@ -120,7 +120,7 @@ function understood<S extends TSchema>(schema: S, value: unknown, where: string)
 }
 
 /** Runs a rule and turns its fault into `BadArchive` with the position. */
-function lawful<T>(where: string, rule: () => T): T {
+function checkRule<T>(where: string, rule: () => T): T {
   try {
     return rule()
   } catch (cause) {
@@ -146,13 +146,13 @@ export function readRow(table: TableName, value: unknown, where: string): WholeR
 
 export function readVersion(value: unknown, where: string): ComponentRecord {
   const component = understood(Component, value, where)
-  lawful(where, () => readComponent(component))
+  checkRule(where, () => readComponent(component))
   return component
 }
 
 export function readProfile(value: unknown, where: string): ProfileRecord {
   const profile = understood(Profile, value, where)
-  for (const component of profile.components) lawful(where, () => readComponent(component))
+  for (const component of profile.components) checkRule(where, () => readComponent(component))
   return profile
 }
 

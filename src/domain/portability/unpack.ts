@@ -9,7 +9,7 @@ import { BadArchive } from './bad-archive.ts'
 import { chatDocument } from './chat-document.ts'
 import type { Contained } from './examine.ts'
 import type { ImportParts } from './parts.ts'
-import { entriesOf, jsonLines, jsonOf, skim, type ArchiveEntry } from './read.ts'
+import { entriesOf, jsonLines, jsonOf, discardBody, type ArchiveEntry } from './read.ts'
 import * as records from './records.ts'
 
 /** The account that receives an archive. */
@@ -41,7 +41,7 @@ export async function* importedFiles(
   const chats = makeChats(contained)
   for await (const entry of entriesOf(source)) {
     const { part } = entry
-    if ('room' in part && receiver.withoutChats) await skim(entry)
+    if ('room' in part && receiver.withoutChats) await discardBody(entry)
     else {
       switch (part.kind) {
         case 'file':
@@ -131,7 +131,7 @@ async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
     return inGroups(entry, records.readConversation, (some) => storeConversations(receiver, some))
   if (part.kind === 'conversation_messages')
     return inGroups(entry, records.readSaid, (some) => storeSaid(receiver, some), 20)
-  await skim(entry)
+  await discardBody(entry)
 }
 
 /** Reads lines and stores them in groups. */

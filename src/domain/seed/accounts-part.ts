@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { assertNewPassword, normalName, type NewUser } from '../accounts/accounts.ts'
 import { quotaBytes } from './check.ts'
 import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
-import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
+import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.ts'
 import { objection, type Path } from './problems.ts'
 import type { SeedUser } from './seed-schema.ts'
 
@@ -125,12 +125,12 @@ async function refuseNoAdmin({ accounts, seed, problems }: Planning, tasks: read
 }
 
 /** Accounts created concurrently: their passwords are hashed in parallel, and they share a commit. */
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
-async function apply(planning: Planning, tasks: readonly Task[], watcher: Watcher): Promise<void> {
+async function apply(planning: Planning, tasks: readonly Task[], watcher: SeedProgress): Promise<void> {
   const made = tasks.filter(({ create }) => create)
-  for (let first = 0; first < made.length; first += AT_ONCE) {
-    const group = made.slice(first, first + AT_ONCE).map((task) => create(planning, task, watcher))
+  for (let first = 0; first < made.length; first += CONCURRENCY) {
+    const group = made.slice(first, first + CONCURRENCY).map((task) => create(planning, task, watcher))
     // Wait for all, so that none is pending after a failure.
     const failed = (await Promise.allSettled(group)).find((outcome) => outcome.status === 'rejected')
     if (failed) throw failed.reason as Error
@@ -143,7 +143,7 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: Watche
     await change(planning, task, watcher)
 }
 
-async function create(planning: Planning, { person, create, password, nameHash }: Task, watcher: Watcher) {
+async function create(planning: Planning, { person, create, password, nameHash }: Task, watcher: SeedProgress) {
   const given = chosen(password!)
   const { id } = await planning.accounts.create({ ...create!, password: given })
   person.id = id
@@ -152,7 +152,7 @@ async function create(planning: Planning, { person, create, password, nameHash }
   watcher.done(1)
 }
 
-async function change(planning: Planning, { person, changes, password, nameHash }: Task, watcher: Watcher) {
+async function change(planning: Planning, { person, changes, password, nameHash }: Task, watcher: SeedProgress) {
   const id = person.id!
   if (Object.keys(changes).length > 0) await planning.accounts.update(id, changes)
   if (nameHash !== undefined) await remember(planning, person, [nameEntry(nameHash)])

@@ -14,7 +14,7 @@ interface Task {
 
 const COMPONENT = 'component'
 
-type Fate = Item['action'] | 'same' | 'adopt'
+type Decision = Item['action'] | 'same' | 'adopt'
 
 /**
  * Desktop components. A component is created once, and updated when the seed changes, unless someone else has saved a
@@ -31,7 +31,7 @@ export async function planComponents(planning: Planning): Promise<Part> {
       const component = await complete(planning, given, [...path, 'components', place])
       if (!component) continue
       const task = { person, component, hash: hashOf(component) }
-      const { action, why = '' } = await fate(planning, task)
+      const { action, why = '' } = await decide(planning, task)
       if (action === 'same' || action === 'adopt') unchanged += 1
       else items.push({ action, kind: 'component', text: `component ${given.id} of ${person.username}${why}` })
       if (action === 'adopt') adopted.push(task)
@@ -87,10 +87,10 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-async function fate(
+async function decide(
   { database }: Planning,
   { person, component, hash }: Task,
-): Promise<{ action: Fate; why?: string }> {
+): Promise<{ action: Decision; why?: string }> {
   if (person.id === undefined) return { action: 'add' }
   const before = seededBefore(person, COMPONENT, component.component_id)
   if (before?.hash === hash) return { action: 'same' }

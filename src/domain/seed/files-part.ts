@@ -8,7 +8,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { nameKey, ownSegments, type FileEntry } from '../files/files.ts'
 import { fileTime, quotaBytes } from './check.ts'
 import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
-import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
+import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.ts'
 import { nameOf, objection, type Path } from './problems.ts'
 import type { SeedFile, SeedUser } from './seed-schema.ts'
 
@@ -48,7 +48,7 @@ export async function planFiles(planning: Planning): Promise<Part> {
     const person = personOf(planning, user)
     const own: Task[] = []
     for (const file of await wantedOf(planning, user, [...path, 'files'])) {
-      const { action, why = '', node } = await fate(planning, person, file)
+      const { action, why = '', node } = await decide(planning, person, file)
       const task = { person, file, replaces: node?.sha256 ?? undefined }
       if (action === 'same' || action === 'adopt') unchanged += 1
       else {
@@ -155,13 +155,13 @@ async function nodeAt({ database }: Planning, user: number, path: string): Promi
   return undefined
 }
 
-interface Fate {
+interface Decision {
   action: Item['action'] | 'same' | 'adopt'
   why?: string
   node?: Node
 }
 
-async function fate(planning: Planning, person: Person, file: Wanted): Promise<Fate> {
+async function decide(planning: Planning, person: Person, file: Wanted): Promise<Decision> {
   if (person.id === undefined) return { action: 'add' }
   const before = seededBefore(person, FILE, file.path)
   if (before && before.hash === (await contentHash(file))) return { action: 'same' }
@@ -203,7 +203,7 @@ async function refuseTooMuch(planning: Planning, user: SeedUser, tasks: readonly
   }
 }
 
-async function apply(planning: Planning, tasks: Task[], adopted: Task[], watcher: Watcher): Promise<void> {
+async function apply(planning: Planning, tasks: Task[], adopted: Task[], watcher: SeedProgress): Promise<void> {
   for (const [person, own] of byPerson(adopted))
     await remember(
       planning,
@@ -242,7 +242,7 @@ async function upload(
   { files, clock, ...planning }: Planning,
   person: Person,
   tasks: readonly Task[],
-  watcher: Watcher,
+  watcher: SeedProgress,
 ) {
   const now = Math.floor(clock.now() / 1_000)
   async function* entries(): AsyncIterable<FileEntry> {

@@ -5,7 +5,7 @@ import { normalName } from '../accounts/accounts.ts'
 import { peopleOf, roomKey } from './check.ts'
 import { seededBefore, type Item, type Part, type Person, type Planning } from './seed-context.ts'
 import type { Path } from './problems.ts'
-import { furnish, hashOfMessage, inRoom, MEMBER, MESSAGE, ROOM, type RoomTask } from './rooms-furnish.ts'
+import { fillRoom, hashOfMessage, inRoom, MEMBER, MESSAGE, ROOM, type RoomTask } from './rooms-fill.ts'
 import type { SeedRoom } from './seed-schema.ts'
 
 /**
@@ -45,7 +45,7 @@ export async function planRooms(planning: Planning): Promise<Part> {
     items,
     unchanged,
     async apply(watcher) {
-      for (const task of tasks) await furnish(planning, task, watcher)
+      for (const task of tasks) await fillRoom(planning, task, watcher)
     },
   }
 }

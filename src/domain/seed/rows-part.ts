@@ -3,7 +3,7 @@ import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance
 import { giveWay } from '../heavy.ts'
 import { insertRowsIn, rowVersion, updateRowIn } from '../sync/sync.ts'
 import { hashOf, personOf, seededBefore } from './seed-context.ts'
-import type { Item, Part, Person, Planning, Watcher } from './seed-context.ts'
+import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.ts'
 import type { SeedRow } from './seed-schema.ts'
 
 interface Task {
@@ -49,7 +49,7 @@ export async function planRows(planning: Planning): Promise<Part> {
           tasks.push(task)
           items.push({ action: 'add', kind: 'row', text: `row ${keyOf(table, key)} of ${person.username}` })
         } else {
-          const item = await fate(planning, task as Task & { before: Seeded })
+          const item = await decide(planning, task as Task & { before: Seeded })
           if (item.action === 'change') tasks.push(task)
           items.push(item)
         }
@@ -67,7 +67,10 @@ function taskFor(person: Person, table: TableName, key: string, values: Task['va
 }
 
 /** The action for a row that was seeded before and differs now. */
-async function fate({ database }: Planning, { person, table, key, before }: Task & { before: Seeded }): Promise<Item> {
+async function decide(
+  { database }: Planning,
+  { person, table, key, before }: Task & { before: Seeded },
+): Promise<Item> {
   const text = `row ${keyOf(table, key)} of ${person.username}`
   const version = await rowVersion(database.read, person.id!, table, before.target!)
   if (version === undefined) return { action: 'keep', kind: 'row', text: `${text}: was removed` }
@@ -75,7 +78,7 @@ async function fate({ database }: Planning, { person, table, key, before }: Task
   return { action: 'change', kind: 'row', text }
 }
 
-async function apply(planning: Planning, tasks: readonly Task[], watcher: Watcher): Promise<void> {
+async function apply(planning: Planning, tasks: readonly Task[], watcher: SeedProgress): Promise<void> {
   const byPerson = new Map<Person, Task[]>()
   for (const task of tasks) {
     const others = byPerson.get(task.person)

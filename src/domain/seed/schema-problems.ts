@@ -32,11 +32,11 @@ export function schemaProblems(document: unknown): Problem[] {
   if (validator.Check(document)) return []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  for (const flaw of flawsOf(validator, document)) {
+  for (const problem of flawsOf(validator, document)) {
     // A value of the wrong type needs no second error about its length.
-    const messages = seen.has(flaw.instancePath) ? [] : messagesOf(flaw, document)
-    if (messages.length > 0 && flaw.keyword !== 'required') seen.add(flaw.instancePath)
-    const path = pathIn(document, flaw.instancePath)
+    const messages = seen.has(problem.instancePath) ? [] : messagesOf(problem, document)
+    if (messages.length > 0 && problem.keyword !== 'required') seen.add(problem.instancePath)
+    const path = pathIn(document, problem.instancePath)
     for (const message of messages) problems.push({ path, message })
   }
   return problems

@@ -65,7 +65,7 @@ export interface Made {
 }
 
 /** Callbacks while a plan is applied. */
-export interface Watcher {
+export interface SeedProgress {
   /** The number of items just finished. */
   done(count: number): void
   made(secret: Made): void
@@ -75,7 +75,7 @@ export interface Watcher {
 export interface Part {
   items: Item[]
   unchanged: number
-  apply(watcher: Watcher): Promise<void>
+  apply(watcher: SeedProgress): Promise<void>
 }
 
 /** An account in a seed. */
@@ -111,7 +111,10 @@ export const remember = ({ database }: SeedContext, { id }: Person, entries: rea
   entries.length === 0 ? Promise.resolve() : database.write((tx) => rememberSeeded(tx, id!, entries))
 
 /** The accounts of a seed in their current state. */
-export async function meet({ database }: SeedContext, { users, rooms }: ReadSeed): Promise<Map<string, Person>> {
+export async function resolvePeople(
+  { database }: SeedContext,
+  { users, rooms }: ReadSeed,
+): Promise<Map<string, Person>> {
   const names = new Set([
     ...users.map(({ value }) => normalName(value.username)),
     ...rooms.flatMap(({ value }) => peopleOf(value)),

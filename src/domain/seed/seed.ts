@@ -4,13 +4,13 @@ import { readSeed } from './check.ts'
 import { planComponents } from './components-part.ts'
 import { planFiles } from './files-part.ts'
 import {
-  meet,
+  resolvePeople,
   type SeedContext,
   type Item,
   type Part,
   type Planning,
   type Sources,
-  type Watcher,
+  type SeedProgress,
   type SeedOptions,
 } from './seed-context.ts'
 import { BadSeed, type Problem } from './problems.ts'
@@ -24,7 +24,7 @@ export {
   type Item,
   type Made,
   type Sources,
-  type Watcher,
+  type SeedProgress,
   type SeedOptions,
 } from './seed-context.ts'
 export { BadSeed, nameOf } from './problems.ts'
@@ -40,7 +40,7 @@ export interface Plan {
   /** User names that need a token; the caller creates it and stores it safely. */
   tokens: string[]
   /** Applies the plan. After an interruption, applying the same seed again completes it. */
-  apply(watcher?: Partial<Watcher>): Promise<void>
+  apply(watcher?: Partial<SeedProgress>): Promise<void>
 }
 
 export interface Seeding {
@@ -58,7 +58,14 @@ export const makeSeeding = (ground: SeedContext): Seeding => ({
   async plan(document, sources, options = {}) {
     const problems: Problem[] = []
     const seed = readSeed(document, problems)
-    const planning: Planning = { ...ground, seed, sources, options, people: await meet(ground, seed), problems }
+    const planning: Planning = {
+      ...ground,
+      seed,
+      sources,
+      options,
+      people: await resolvePeople(ground, seed),
+      problems,
+    }
     const parts: Part[] = []
     for (const plan of PARTS) parts.push(await plan(planning))
     if (problems.length > 0) throw new BadSeed(problems)

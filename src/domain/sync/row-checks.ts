@@ -33,7 +33,7 @@ function isSoundJson(value: unknown): boolean {
   return Object.entries(value).every(([name, part]) => isSound(name) && isSoundJson(part))
 }
 
-function flaw(column: Column, value: unknown): string | undefined {
+function valueProblem(column: Column, value: unknown): string | undefined {
   if (!isSoundJson(value)) return 'holds a character that cannot be stored'
   if (isImpossible(column, value)) return 'is not a day of the calendar'
   const isTooLong = column.type === 'texts' && JSON.stringify(value).length > (column.max ?? Infinity)
@@ -55,7 +55,7 @@ export function refuse(table: TableName, kind: 'new' | 'change', data: Record<st
     return { code: 'bad_value', error: `${where} ${first?.message ?? 'is not valid'}.` }
   }
   for (const name of Object.keys(data)) {
-    const problem = flaw(columns[name]!, data[name])
+    const problem = valueProblem(columns[name]!, data[name])
     if (problem) return { code: 'bad_value', error: `${name} ${problem}.` }
   }
   return undefined

@@ -1,5 +1,5 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
-import { lives, type Lifetime } from './device-tokens.ts'
+import { isTokenValid, type Lifetime } from './device-tokens.ts'
 import { FORMER_USER } from './former-user.ts'
 import { isCurrent, type SessionBounds } from './sessions.ts'
 import type { UserRow } from '../engine/tables.ts'
@@ -100,7 +100,7 @@ export async function listAccounts(
         'second_factors.locked_until',
         devicesOf
           .select(({ fn }) => fn.countAll().as('count'))
-          .where((tokens) => lives(tokens, lifetime))
+          .where((tokens) => isTokenValid(tokens, lifetime))
           .as('devices'),
         sessionsOf
           .select(({ fn }) => fn.countAll().as('count'))
@@ -225,7 +225,7 @@ export async function adminIds(on: Reader): Promise<number[]> {
 }
 
 /** Like `adminIds`, and locks the rows until the transaction ends: the update does so on every engine. */
-export async function holdAdmins(tx: Writer): Promise<number[]> {
+export async function lockAdmins(tx: Writer): Promise<number[]> {
   const rows = await tx.q
     .updateTable('users')
     .set((eb) => ({ updated_at: eb.ref('updated_at') }))

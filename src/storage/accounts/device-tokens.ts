@@ -12,7 +12,7 @@ export interface Lifetime {
 }
 
 /** The condition for a valid device token. */
-export const lives = (eb: ExpressionBuilder<Tables, 'device_tokens'>, { now, idleSince, madeSince }: Lifetime) =>
+export const isTokenValid = (eb: ExpressionBuilder<Tables, 'device_tokens'>, { now, idleSince, madeSince }: Lifetime) =>
   eb.and([
     eb.or([eb('device_tokens.expires_at', 'is', null), eb('device_tokens.expires_at', '>', now)]),
     eb(eb.fn.coalesce('device_tokens.last_used_at', 'device_tokens.created_at'), '>', idleSince),
@@ -54,7 +54,7 @@ const holderQuery = prepared<{ hash: string } & { [bound in keyof Lifetime]: num
     ])
     .where('device_tokens.token_hash', '=', p.hash)
     .where('users.disabled_at', 'is', null)
-    .where((eb) => lives(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, p)),
+    .where((eb) => isTokenValid(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, p)),
 )
 
 /** The valid token with this hash and its account, if that may sign in. */
@@ -74,14 +74,14 @@ export const touchToken = (tx: Writer, id: number, now: number, before: number, 
   touchQuery(tx, { id, now, before, ip })
 
 /** Which of these tokens are valid and belong to accounts that may sign in. */
-export async function livingTokens(on: Reader, ids: readonly number[], lifetime: Lifetime): Promise<number[]> {
+export async function validTokens(on: Reader, ids: readonly number[], lifetime: Lifetime): Promise<number[]> {
   const rows = await on.q
     .selectFrom('device_tokens')
     .innerJoin('users', 'users.id', 'device_tokens.user_id')
     .select('device_tokens.id')
     .where('device_tokens.id', 'in', ids)
     .where('users.disabled_at', 'is', null)
-    .where((eb) => lives(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, lifetime))
+    .where((eb) => isTokenValid(eb as unknown as ExpressionBuilder<Tables, 'device_tokens'>, lifetime))
     .execute()
   return rows.map(({ id }) => id)
 }
@@ -95,7 +95,7 @@ const devicesQuery = prepared<OfUser, StoredDevice>(({ q, p }) =>
     .selectFrom('device_tokens')
     .select(['id as token_id', 'device_id', 'device_name', 'created_at', 'last_used_at', 'last_ip', 'expires_at'])
     .where('user_id', '=', p.user)
-    .where((eb) => lives(eb, p))
+    .where((eb) => isTokenValid(eb, p))
     .orderBy((eb) => eb.fn.coalesce('last_used_at', 'created_at'), 'desc')
     .orderBy('id', 'desc'),
 )
@@ -111,7 +111,7 @@ const yieldQuery = prepared<OfUser & { device: string }, { id: number }>(({ q, p
   q
     .deleteFrom('device_tokens')
     .where('user_id', '=', p.user)
-    .where((eb) => eb.or([eb('device_id', '=', p.device), eb.not(lives(eb, p))]))
+    .where((eb) => eb.or([eb('device_id', '=', p.device), eb.not(isTokenValid(eb, p))]))
     .returning('id'),
 )
 

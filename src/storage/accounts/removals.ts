@@ -48,7 +48,7 @@ interface Given {
 }
 
 /** Gives nodes to the heir: their bytes count for the heir, and own files appear in the heir's feed. */
-async function give(
+async function transferNodes(
   tx: Writer,
   { user_id: from, heir_id: to }: Removal,
   some: RawBuilder<unknown>,
@@ -57,20 +57,20 @@ async function give(
   const { rows } = await sql<Given>`update nodes set user_id = ${to} where id in (${some})
     returning id, size, room_id, trash_id`.execute(tx.q)
   const live = rows.filter(({ trash_id }) => trash_id === null).sort((a, b) => a.id - b.id)
-  const told = live.filter(({ room_id }) => room_id === null)
+  const ownNodes = live.filter(({ room_id }) => room_id === null)
   const bytes = live.reduce((sum, { size }) => sum + size, 0)
   if (live.length > 0) {
     await advance(tx, from, 0, -bytes)
-    const { seq } = await advance(tx, to!, told.length, bytes)
-    const changes = told.map(({ id }) => ({ table: 'svc_files', row: id, deleted: false }))
+    const { seq } = await advance(tx, to!, ownNodes.length, bytes)
+    const changes = ownNodes.map(({ id }) => ({ table: 'svc_files', row: id, deleted: false }))
     await recordAll(tx, to!, seq, now, changes)
   }
   return rows.length
 }
 
 /** Folders go before their contents, so that no feed has a node without its folder. */
-const giveFolders: Step = (tx, removal, limit, now) =>
-  give(
+const transferFolders: Step = (tx, removal, limit, now) =>
+  transferNodes(
     tx,
     removal,
     sql`select n.id from nodes n left join nodes p on p.id = n.parent_id
@@ -79,15 +79,15 @@ const giveFolders: Step = (tx, removal, limit, now) =>
     now,
   )
 
-const giveFiles: Step = (tx, removal, limit, now) =>
-  give(
+const transferFiles: Step = (tx, removal, limit, now) =>
+  transferNodes(
     tx,
     removal,
     sql`select id from nodes where user_id = ${removal.user_id} and type = 'file' order by id limit ${limit}`,
     now,
   )
 
-const giveVersions: Step = async (tx, { user_id, heir_id }, limit) => {
+const transferVersions: Step = async (tx, { user_id, heir_id }, limit) => {
   const some = tx.q.selectFrom('versions').select('id').where('user_id', '=', user_id).limit(limit)
   const given = await tx.q
     .updateTable('versions')
@@ -110,7 +110,7 @@ const passOnRoomFolders: Step = async (tx, { user_id: user }, limit) => {
 }
 
 /** Subtracts the bytes of live nodes from the accounts they count for. */
-async function settleGone(tx: Writer, gone: readonly Pick<Node & Given, 'user_id' | 'size' | 'trash_id'>[]) {
+async function subtractUsage(tx: Writer, gone: readonly Pick<Node & Given, 'user_id' | 'size' | 'trash_id'>[]) {
   const bytes = new Map<number, number>()
   for (const { user_id, size, trash_id } of gone)
     if (trash_id === null) bytes.set(user_id, (bytes.get(user_id) ?? 0) + size)
@@ -130,7 +130,7 @@ async function dropFiles(tx: Writer, which: RawBuilder<unknown>, limit: number):
     .where('id', 'in', ids)
     .returning(['user_id', 'size', 'trash_id'])
     .execute()
-  await settleGone(tx, gone)
+  await subtractUsage(tx, gone)
   return rows.length
 }
 
@@ -223,7 +223,9 @@ const dropRows =
 
 /** The steps that remove what an account owns outside the chat, in order. */
 export const removalSteps = ({ heir_id }: Removal, rows: readonly CountedRows[]): readonly Step[] => [
-  ...(heir_id === null ? [passOnRoomFolders, dropOwnFiles, dropOwnFolders] : [giveFolders, giveFiles, giveVersions]),
+  ...(heir_id === null
+    ? [passOnRoomFolders, dropOwnFiles, dropOwnFolders]
+    : [transferFolders, transferFiles, transferVersions]),
   ...rows.map(dropRows),
   ...owned.map(dropOwned),
 ]

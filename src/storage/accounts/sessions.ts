@@ -48,7 +48,7 @@ export const sessionHolder = (on: Reader, hash: string, bounds: SessionBounds): 
   first(holderQuery(on, { hash, ...bounds }))
 
 /** Which of these sessions are valid and belong to accounts that may sign in. */
-export async function livingSessions(on: Reader, ids: readonly number[], bounds: SessionBounds): Promise<number[]> {
+export async function validSessions(on: Reader, ids: readonly number[], bounds: SessionBounds): Promise<number[]> {
   const rows = await on.q
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')

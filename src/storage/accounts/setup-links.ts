@@ -7,7 +7,7 @@ export async function replaceSetupLink(tx: Writer, hash: string, expiresAt: numb
 }
 
 /** Whether an unexpired link has this hash. */
-export async function setupLinkLives(on: Reader, hash: string, now: number): Promise<boolean> {
+export async function isSetupLinkValid(on: Reader, hash: string, now: number): Promise<boolean> {
   const row = await on.q
     .selectFrom('setup_links')
     .select('token_hash')

@@ -68,7 +68,7 @@ export async function countedUsages(on: Reader): Promise<CountedUsage[]> {
 }
 
 /** A counter that differs from the rows. */
-export interface Drift {
+export interface CounterMismatch {
   user_id: number
   username: string
   /** According to the counter. */
@@ -78,7 +78,7 @@ export interface Drift {
 }
 
 /** All wrong counters, or the one of an account. */
-export async function driftsOf(on: Reader, user?: number): Promise<Drift[]> {
+export async function counterMismatches(on: Reader, user?: number): Promise<CounterMismatch[]> {
   const live = on.q
     .selectFrom('nodes')
     .select(({ fn }) => ['user_id', fn.sum<number>('size').as('bytes')])

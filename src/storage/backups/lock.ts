@@ -61,16 +61,16 @@ const touched = (path: string): Promise<number | undefined> =>
   )
 
 /** The current locks of a folder; stale ones are removed. */
-export async function standingLocks(folder: string, now: number): Promise<{ id: string; holder: Holder }[]> {
-  const standing: { id: string; holder: Holder }[] = []
+export async function currentLocks(folder: string, now: number): Promise<{ id: string; holder: Holder }[]> {
+  const current: { id: string; holder: Holder }[] = []
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
     const [holder, at] = [await holderOf(path), await touched(path)]
     if (at === undefined) continue
     if (now - at > ABANDONED || (holder && !mayBeRunning(holder))) await rm(path, { force: true })
-    else if (holder) standing.push({ id: name, holder })
+    else if (holder) current.push({ id: name, holder })
   }
-  return standing
+  return current
 }
 
 /**
@@ -96,7 +96,7 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
     await rm(path, { force: true })
   }
   try {
-    const others = (await standingLocks(folder, (await touched(path)) ?? Date.now())).filter((lock) => lock.id !== id)
+    const others = (await currentLocks(folder, (await touched(path)) ?? Date.now())).filter((lock) => lock.id !== id)
     const other = others.find(({ holder }) => own.kind === 'exclusive' || holder.kind === 'exclusive')
     if (other) {
       const { purpose, pid, host } = other.holder

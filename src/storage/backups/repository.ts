@@ -9,7 +9,7 @@ import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { gather, openBytes } from './file-bytes.ts'
-import { lockRepository, standingLocks, type RepositoryLock } from './lock.ts'
+import { lockRepository, currentLocks, type RepositoryLock } from './lock.ts'
 import {
   DamagedBackup,
   databasePieces,
@@ -88,7 +88,7 @@ export function parseHeader(text: string, place: string): RepositoryHeader {
 export const headerText = (header: RepositoryHeader): string => `${JSON.stringify(header, null, 2)}\n`
 
 /** What reading needs of a header; `flaw` says why it was inferred from the backups beside it. */
-export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; flaw?: string | undefined }
+export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; problem?: string | undefined }
 
 const WAYS = 'The backups beside it can be read and restored: store new ones in another folder.'
 
@@ -133,7 +133,7 @@ export async function readableHeader(folder: string): Promise<ReadableHeader | u
   } catch (error) {
     const names = error instanceof DamagedBackup ? await manifestNames(folder) : []
     if (names.length === 0) throw error
-    return { encrypted: names.some((name) => name.endsWith('.sealed')), flaw: (error as Error).message }
+    return { encrypted: names.some((name) => name.endsWith('.sealed')), problem: (error as Error).message }
   }
 }
 
@@ -216,7 +216,7 @@ export function readRepository(folder: string, header: ReadableHeader, key: Uint
   return {
     place: folder,
     encrypted: header.encrypted,
-    flaw: header.flaw,
+    flaw: header.problem,
     ids: () => idsIn(folder),
     manifest: (id) => readManifest(folder, id, keys),
     blobs: (manifest) => readLists(manifest, (list) => gather(pool.read(list))),
@@ -313,7 +313,7 @@ export async function addToRepository(
   await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
   await pool.load()
   for (const id of (await idsIn(folder)).slice(reread === 'all' ? 0 : -1)) await readEarlier(folder, id, keys, pool)
-  const standing = (await standingLocks(locks, 0)).map(({ id }) => id)
+  const standing = (await currentLocks(locks, 0)).map(({ id }) => id)
   // Objects of others, running or killed, may exist and still not survive a power failure.
   const wasInterrupted = await pool.sweep(standing)
   const settleAll = wasInterrupted || standing.length > 1

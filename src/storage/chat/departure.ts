@@ -20,7 +20,7 @@ export async function departFromChat(tx: Writer, removal: Removal, limit: number
 }
 
 /** Messages of one author in one room. */
-interface Some {
+interface MessageBatch {
   room: number
   ids: number[]
   /** Rows written per change: each message goes into the feed of each member. */
@@ -28,7 +28,12 @@ interface Some {
 }
 
 /** Some messages of an account in one room; undefined if there are none. */
-async function someMessages(tx: Writer, user: number, limit: number, isShared: boolean): Promise<Some | undefined> {
+async function selectMessages(
+  tx: Writer,
+  user: number,
+  limit: number,
+  isShared: boolean,
+): Promise<MessageBatch | undefined> {
   const others = sql<SqlBool>`room_id in (select room_id from room_members where user_id <> ${user})`
   const found = await tx.q
     .selectFrom('messages')
@@ -46,7 +51,7 @@ async function someMessages(tx: Writer, user: number, limit: number, isShared: b
 }
 
 /** Advances a room's clock by one time per change. Returns the time before the first. */
-async function momentsFor(tx: Writer, room: number, changes: number, now: number): Promise<number> {
+async function reserveStamps(tx: Writer, room: number, changes: number, now: number): Promise<number> {
   const { stamp } = await tx.q
     .updateTable('rooms')
     .set({ stamp: sql`${nextStamp(now)} + ${changes}` })
@@ -59,11 +64,11 @@ async function momentsFor(tx: Writer, room: number, changes: number, now: number
 
 /** Deletes some messages of the account. */
 async function endMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
-  const some = await someMessages(tx, user, limit, false)
+  const some = await selectMessages(tx, user, limit, false)
   if (!some) return 0
   const { room, ids, rows } = some
   await recordSome(tx, { room, messages: ids, deleted: true }, now)
-  const before = await momentsFor(tx, room, ids.length, now)
+  const before = await reserveStamps(tx, room, ids.length, now)
   await sql`insert into deleted_messages (message_id, room_id, deleted_at)
     select id, room_id, ${before} + row_number() over (order by timestamp)
     from messages where id in (${sql.join(ids)})`.execute(tx.q)
@@ -73,14 +78,14 @@ async function endMessages(tx: Writer, user: number, limit: number, now: number)
 
 /** Gives some messages in shared rooms to the former user. */
 async function passOnMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
-  const some = await someMessages(tx, user, limit, true)
+  const some = await selectMessages(tx, user, limit, true)
   if (!some) return 0
   const { room, ids, rows } = some
   const to = await formerUser(tx, now)
   // Client IDs are only unique per author.
   await tx.q.updateTable('messages').set({ client_id: null }).where('id', 'in', ids).execute()
   await moveMessageCounts(tx, ids, { from: user, to })
-  const before = await momentsFor(tx, room, ids.length, now)
+  const before = await reserveStamps(tx, room, ids.length, now)
   await sql`update messages set user_id = ${to}, version = messages.version + 1, changed_at = ${before} + placed.place
     from (select id, row_number() over (order by timestamp) as place from messages where id in (${sql.join(ids)})) placed
     where placed.id = messages.id`.execute(tx.q)

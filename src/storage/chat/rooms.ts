@@ -42,14 +42,14 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
 )
 
 /** Notifies that a room changed, if it exists. */
-function toldOf(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
+function notifyRoom(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
   if (entered) tx.notify('room', room, entered.stamp)
   return entered
 }
 
 /** Locks a room for a change until the transaction ends; undefined for non-members. */
 export const enterRoom = async (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
-  toldOf(tx, room, await first(enterQuery(tx, { room, user, now })))
+  notifyRoom(tx, room, await first(enterQuery(tx, { room, user, now })))
 
 /** Like `enterRoom`, without the check for membership; undefined if there is no such room. */
 export async function takeRoom(tx: Writer, room: number, now: number): Promise<Entered | undefined> {
@@ -57,7 +57,7 @@ export async function takeRoom(tx: Writer, room: number, now: number): Promise<E
     .updateTable('rooms')
     .set({ stamp: nextStamp(now) })
     .where('id', '=', room)
-  return toldOf(tx, room, await query.returning(['name', 'type', 'created_by', 'stamp']).executeTakeFirst())
+  return notifyRoom(tx, room, await query.returning(['name', 'type', 'created_by', 'stamp']).executeTakeFirst())
 }
 
 const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>(({ q, p }) =>

@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import type { CollectorMemory } from './collector-memory.ts'
 import type { Reader } from '../engine/database.ts'
 import { strayChanges } from '../instance/feed-check.ts'
-import { driftsOf } from '../accounts/usage.ts'
+import { counterMismatches } from '../accounts/usage.ts'
 
 // Whether the collector may remove what it found without confirmation. Contents are the only data that cannot be
 // rebuilt from rows.
@@ -47,7 +47,7 @@ const sum = (one: Amount, other: Amount): Amount => ({
 
 async function hasLostFiles(on: Reader): Promise<boolean> {
   if ((await strayChanges(on, 'svc_files', 1)).length > 0) return true
-  return (await driftsOf(on)).some(({ counted, actual }) => counted > actual)
+  return (await counterMismatches(on)).some(({ counted, actual }) => counted > actual)
 }
 
 async function reasonOf(on: Reader, survey: PlannedCollection, { most }: CollectorMemory): Promise<string | undefined> {

@@ -62,7 +62,7 @@ export async function collectorIsHeld(on: Reader): Promise<boolean> {
   return row !== undefined
 }
 
-export async function standingHolds(on: Reader): Promise<string[]> {
+export async function currentHolds(on: Reader): Promise<string[]> {
   const rows = await on.q.selectFrom('collector_holds').select('id').where('expires_at', '>', Date.now()).execute()
   return rows.map(({ id }) => id)
 }

@@ -48,7 +48,7 @@ function nameOf(text: string): string {
 }
 
 /** A connection or a pool, for Kysely. */
-export class Asking implements DatabaseConnection, Reader {
+export class PostgresConnection implements DatabaseConnection, Reader {
   readonly engine = 'postgres'
   readonly q: Kysely<Tables>
   readonly #ask: Ask
@@ -85,7 +85,7 @@ export class Asking implements DatabaseConnection, Reader {
   }
 }
 
-function dialectFor(connection: Asking): Dialect {
+function dialectFor(connection: PostgresConnection): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
     createIntrospector: (db) => {
@@ -106,14 +106,14 @@ function dialectFor(connection: Asking): Dialect {
 }
 
 /** A connection whose errors are converted by `postgres-errors.ts`. */
-export const askingOf = (client: pg.PoolClient, liveness: LivenessCheck): Asking =>
-  new Asking((query) =>
+export const clientConnection = (client: pg.PoolClient, liveness: LivenessCheck): PostgresConnection =>
+  new PostgresConnection((query) =>
     liveness.watch(client, query).catch((error: unknown) => Promise.reject(fromPostgresError(error) as Error)),
   )
 
-/** Like `askingOf`, with any connection of a pool per query. */
-export const askingOfPool = (pool: pg.Pool, liveness: LivenessCheck): Asking =>
-  new Asking(async (query) => {
+/** Like `clientConnection`, with any connection of a pool per query. */
+export const poolConnection = (pool: pg.Pool, liveness: LivenessCheck): PostgresConnection =>
+  new PostgresConnection(async (query) => {
     try {
       const client = await pool.connect()
       try {

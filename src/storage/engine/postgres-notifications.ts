@@ -14,12 +14,14 @@ const RECONNECT = { first: 250, longest: 15_000, jitter: 0.5 }
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 
 /** Notifications per payload: about 50 bytes each of at most 8,000. */
-const AT_ONCE = 150
+const PAYLOAD_SIZE = 150
 
 function notifyStatements(notifications: readonly Notification[]): string[] {
   const statements: string[] = []
-  for (let first = 0; first < notifications.length; first += AT_ONCE) {
-    const words = notifications.slice(first, first + AT_ONCE).map(({ topic, id, head }) => `${topic} ${id} ${head}`)
+  for (let first = 0; first < notifications.length; first += PAYLOAD_SIZE) {
+    const words = notifications
+      .slice(first, first + PAYLOAD_SIZE)
+      .map(({ topic, id, head }) => `${topic} ${id} ${head}`)
     statements.push(`notify ${CHANNEL}, '${words.join(',')}'`)
   }
   return statements

@@ -3,7 +3,7 @@ import { errorCode } from '../../base/errors.ts'
 import type { Transaction } from './group-commit.ts'
 import type { BareWriter, Notifications } from './notifications.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
-import { Asking } from './postgres-connections.ts'
+import { PostgresConnection } from './postgres-connections.ts'
 import { fromPostgresError, isConflict } from './postgres-errors.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
 import { beginStatements } from './postgres-scopes.ts'
@@ -30,7 +30,7 @@ function makeWriterConnection({ config, check, liveness, patience }: Parts) {
   /** Whether a transaction is open that can still be committed; a lost connection has none. */
   let isOpen = false
 
-  const asking = new Asking(async (query) => {
+  const asking = new PostgresConnection(async (query) => {
     if (!client) throw fromPostgresError(new Error('Connection terminated'))
     try {
       return await liveness.watch(client, query)

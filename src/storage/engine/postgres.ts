@@ -5,7 +5,7 @@ import { Busy } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
 import { makeNotifications } from './notifications.ts'
 import { makeConnectionCheck, markMoved, movedTo } from './postgres-connection-check.ts'
-import { askingOf, askingOfPool, poolOf } from './postgres-connections.ts'
+import { clientConnection, poolConnection, poolOf } from './postgres-connections.ts'
 import { copyToFile } from './postgres-copy.ts'
 import { makeLivenessCheck } from './postgres-liveness.ts'
 import { clockOf, damageOf, describe, vacuum } from './postgres-maintenance.ts'
@@ -93,7 +93,7 @@ export async function openPostgres(
     await readers.end()
     throw fromOpeningError(error, url)
   }
-  const read = askingOfPool(readers, liveness)
+  const read = poolConnection(readers, liveness)
   const notifications = makeNotifications()
   const otherProcesses = makePostgresListener(config, notifications)
   const notifier = makePostgresNotifier((statements) => read.exec(statements))
@@ -108,7 +108,7 @@ export async function openPostgres(
     const client = await snapshots
       .connect()
       .catch((error: unknown) => Promise.reject(fromPostgresError(error) as Error))
-    const at = askingOf(client, liveness)
+    const at = clientConnection(client, liveness)
     let isWell = false
     try {
       await at.exec('begin isolation level repeatable read read only')

@@ -8,9 +8,9 @@ import type { FileGuard } from './sqlite-guard.ts'
 // commits; a second one, for which the writer waits, completes it, so that the next transaction restarts the log.
 
 /** Log size that is worth a checkpoint, in pages; about 4 MiB. */
-const WORTH = 1_000
+const CHECKPOINT_PAGES = 1_000
 /** Log size from which the writer also waits for the first checkpoint, in pages; about 64 MiB. */
-const TOO_MANY = 16_000
+const BLOCKING_PAGES = 16_000
 
 /** An `Error` loses its code between threads. */
 type Answer = { progress: CheckpointProgress } | { code: string; message: string }
@@ -29,7 +29,7 @@ export function makeCheckpoints(file: string, writer: Connection, guard: FileGua
   let first: Promise<void> | undefined
   /** Whether a first checkpoint is done and the second is due. */
   let restIsDue = false
-  let next = WORTH
+  let next = CHECKPOINT_PAGES
 
   /** The thread, once it has opened the file; undefined if it cannot. */
   async function connected(): Promise<Thread | undefined> {
@@ -59,13 +59,13 @@ export function makeCheckpoints(file: string, writer: Connection, guard: FileGua
     const progress = await checkpoint()
     // A long read holds an old state: wait until the log has grown by the same amount again.
     const isWhole = progress !== undefined && progress.checkpointed === progress.log
-    next = isWhole ? WORTH : (progress?.log ?? log) + WORTH
+    next = isWhole ? CHECKPOINT_PAGES : (progress?.log ?? log) + CHECKPOINT_PAGES
   }
 
   return {
     async between() {
       const { log } = writer.checkpointProgress()
-      if (first && log >= TOO_MANY) await first
+      if (first && log >= BLOCKING_PAGES) await first
       if (first) return
       if (restIsDue) await runRest(log)
       else if (log >= next) first = runFirst()

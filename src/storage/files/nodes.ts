@@ -165,15 +165,15 @@ export const entriesAfter = (on: Reader, part: PartOf): Promise<(Entry & { name_
   entriesQuery(on, part)
 
 /** A node in an archive. */
-export type Twig = Pick<Node, 'id' | 'parent_id' | 'name' | 'name_key' | 'sha256' | 'size' | 'mtime'>
+export type NodeSummary = Pick<Node, 'id' | 'parent_id' | 'name' | 'name_key' | 'sha256' | 'size' | 'mtime'>
 
 /** The next live entries of several folders, by folder and name; optionally after one of them. */
 export const entriesOfAll = (
   on: Reader,
   parents: readonly number[],
   limit: number,
-  after?: Pick<Twig, 'parent_id' | 'name_key'>,
-): Promise<Twig[]> =>
+  after?: Pick<NodeSummary, 'parent_id' | 'name_key'>,
+): Promise<NodeSummary[]> =>
   on.q
     .selectFrom('nodes')
     .select(['id', 'parent_id', 'name', 'name_key', 'sha256', 'size', 'mtime'])

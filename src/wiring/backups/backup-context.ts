@@ -21,7 +21,7 @@ import { version } from '../config/version.ts'
 
 // What a backup needs of an installation. The rest is not loaded when nothing has changed.
 
-export interface Backing {
+export interface BackupContext {
   domain: Pick<Domain, 'backups'> & { instance: Pick<Domain['instance'], 'identity' | 'settings'> }
   directory: DataDirectory
   close(): Promise<void>
@@ -42,7 +42,7 @@ async function isSettled(directory: DataDirectory): Promise<boolean> {
   return last?.version === version && last.state === (await sqliteState(directory.database))
 }
 
-async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.ProcessEnv): Promise<Backing> {
+async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.ProcessEnv): Promise<BackupContext> {
   await secretKey(directory, false, env)
   const { database, blobs, close } = await openStorage(directory, given, env)
   const [server_id, epoch] = [await knownFact(database.read, 'server_id'), await knownFact(database.read, 'epoch')]
@@ -59,7 +59,7 @@ async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.P
 }
 
 /** Opens the data directory of `--data-dir` or the environment for a backup. */
-export async function openBacking(dataDir: string | undefined, env = environment): Promise<Backing> {
+export async function openBackupContext(dataDir: string | undefined, env = environment): Promise<BackupContext> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), {})
   if (keepsOwnRows(given) && (await isSettled(directory))) return openSettled(directory, given, env)

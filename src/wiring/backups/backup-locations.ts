@@ -18,7 +18,7 @@ import {
 } from '../../storage/backups/repository.ts'
 import { sealedKeyFlaw, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
-import type { Backing } from './backup-context.ts'
+import type { BackupContext } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
 import { assertInstalled, isInstalled } from '../installation/installation-check.ts'
 import { keepKey, keptKey } from '../installation/backup-keys.ts'
@@ -56,7 +56,7 @@ interface TargetOptions {
 
 /** The destination of a new backup. Problems are thrown before anything is written. */
 export async function backupTarget(
-  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
+  { domain, directory }: Pick<BackupContext, 'domain' | 'directory'>,
   { to, encrypt, anew, recheck = false }: TargetOptions,
   passphrases: Passphrases,
 ): Promise<Target> {
@@ -111,7 +111,7 @@ const wasThere = (last: LastBackup | undefined, place: string): boolean =>
 async function existingTarget(
   place: string,
   header: RepositoryHeader,
-  { domain, directory }: Pick<Backing, 'domain' | 'directory'>,
+  { domain, directory }: Pick<BackupContext, 'domain' | 'directory'>,
   { encrypt, recheck }: Pick<TargetOptions, 'encrypt' | 'recheck'>,
   passphrases: Passphrases,
 ): Promise<Target> {
@@ -120,10 +120,10 @@ async function existingTarget(
   if (encrypt && !header.encrypted)
     throw new BadRepository(`The backups in ${place} were started without encryption: give another folder.`, 6)
   let key: Uint8Array | undefined
-  let flaw: string | undefined
+  let problem: string | undefined
   if (header.encrypted) {
     key = await keptKey(directory.path, place, header.repository)
-    if (key) flaw = await sealedKeyFlaw(place)
+    if (key) problem = await sealedKeyFlaw(place)
     else {
       key = await openKey(await sealedKeyOf(place), await passphrases.known())
       await keepKey(directory.path, header.repository, key)
@@ -132,7 +132,7 @@ async function existingTarget(
   return {
     place,
     encrypted: header.encrypted,
-    flaw,
+    problem: problem,
     open: (blobs) => addToRepository(place, header, key, blobs, recheck ? 'all' : undefined),
   }
 }
@@ -203,7 +203,8 @@ async function openFolder(
   const dataDir = dataDirectoryPath(seeking.dataDir, seeking.env)
   const isKept = header.repository !== undefined && seeking.usesKeptKey !== false
   const kept = isKept ? await keptKey(dataDir, folder, header.repository!) : undefined
-  if (kept) return { folder, header: { ...header, flaw: header.flaw ?? (await sealedKeyFlaw(folder)) }, key: kept }
+  if (kept)
+    return { folder, header: { ...header, problem: header.problem ?? (await sealedKeyFlaw(folder)) }, key: kept }
   return { folder, header, key: await openKey(await sealedKeyOf(folder), await passphrases.known()) }
 }
 

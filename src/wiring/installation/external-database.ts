@@ -49,11 +49,11 @@ export const forgetExternalDatabase = (directory: DataDirectory): Promise<void> 
 export async function assertNotElsewhere(directory: DataDirectory, named: 'none' | 'empty'): Promise<void> {
   const place = await externalDatabase(directory)
   if (place === undefined) return
-  const flaw =
+  const problem =
     named === 'none'
       ? `the settings name no database: set ${variableOf('database')}`
       : `the database that the settings name is empty: correct ${variableOf('database')}, or restore a backup`
   throw new LostDatabase(
-    `The rows of ${directory.path} are in ${place}, and ${flaw}. To start over, run svc init --new or svc serve --new, or remove ${externalDatabaseFile(directory)}.`,
+    `The rows of ${directory.path} are in ${place}, and ${problem}. To start over, run svc init --new or svc serve --new, or remove ${externalDatabaseFile(directory)}.`,
   )
 }

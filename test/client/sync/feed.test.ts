@@ -230,7 +230,11 @@ test('the tree that the feed makes is the one of the listing, whatever happens o
           device_name: '',
         }
         const look = async (): Promise<void> => {
-          const { nodes, anew, rejected } = await currentListing({
+          const {
+            nodes,
+            wasRestored: anew,
+            rejected,
+          } = await currentListing({
             root: { registered },
             state,
             api,

@@ -223,10 +223,10 @@ test('nothing keeps the collector away when somebody stops reading', async () =>
   await fill(here)
   const { archive } = await here.domain.portability.exportAccount('ada')
   for await (const _ of archive) break
-  const { standingHolds } = await import('../../../src/storage/contents/collector-holds.ts')
+  const { currentHolds } = await import('../../../src/storage/contents/collector-holds.ts')
   const { openSqlite } = await import('../../../src/storage/engine/sqlite.ts')
   const database = openSqlite(join(here.dataDir, 'svc.db'))
-  expect(await standingHolds(database.read)).toEqual([])
+  expect(await currentHolds(database.read)).toEqual([])
   await database.close()
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { verify } from '../../../src/domain/backups/backups.ts'
-import { standingLocks } from '../../../src/storage/backups/lock.ts'
+import { currentLocks } from '../../../src/storage/backups/lock.ts'
 import { bytesOf, blobsOf, sha256Of } from '../../support/contents.ts'
 import { startChild } from '../../support/child.ts'
 import { placeOfTest, sourceOf } from '../../support/backups.ts'
@@ -36,7 +36,7 @@ test('a backup that is killed anywhere leaves a sound folder, and the next one c
   // What the killed ones were writing is swept away, and their locks hold nobody up: one that was cut off before it said
   // whose it is may lie there for a while.
   expect(await readdir(join(repository, 'tmp'))).toEqual([])
-  expect(await standingLocks(join(repository, 'locks'), Date.now())).toEqual([])
+  expect(await currentLocks(join(repository, 'locks'), Date.now())).toEqual([])
 })
 
 test('a first backup that is killed does not stand in the way of the next', async () => {

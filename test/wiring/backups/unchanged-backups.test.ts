@@ -6,7 +6,7 @@ import { DAY } from '../../../src/base/clock.ts'
 import { verify, type Created } from '../../../src/domain/backups/backups.ts'
 import { openCopyFile } from '../../../src/host/sqlite-engine.ts'
 import { assembleDatabase } from '../../../src/storage/backups/scratch.ts'
-import { openBacking } from '../../../src/wiring/backups/backup-context.ts'
+import { openBackupContext } from '../../../src/wiring/backups/backup-context.ts'
 import { backupFolder, backupTarget } from '../../../src/wiring/backups/backup-locations.ts'
 import { openPruning } from '../../../src/wiring/backups/pruning.ts'
 import {
@@ -59,7 +59,7 @@ async function backedUp(): Promise<Place> {
 
 /** Backs up a data directory that nobody else has open, as a command does. */
 async function backUpClosed({ dataDir, folder }: Place, to = 'repo'): Promise<Created> {
-  const backing = await openBacking(dataDir, {})
+  const backing = await openBackupContext(dataDir, {})
   try {
     const wish = { to: join(folder, to), encrypt: false, anew: false }
     return await backing.domain.backups.create(await backupTarget(backing, wish, noPassphrases))

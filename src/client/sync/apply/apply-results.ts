@@ -55,13 +55,13 @@ export function makeResults() {
     canStart(op: Op): boolean {
       const code = stopped.get(op.op)
       if (code) fail(op, { path: op.here, code })
-      else if (failures.isAstray(op)) leaveOut(op)
+      else if (failures.dependsOnFailedMove(op)) leaveOut(op)
       else return true
       return false
     },
     /** Records an operation that was not started because of another one. */
     leaveOut,
-    dependsOnFailedMove: failures.isAstray,
+    dependsOnFailedMove: failures.dependsOnFailedMove,
     /** Nothing is deleted after a full disk, nor beside or above a failed operation. */
     mayRemove: (key: string): boolean => stopped.size === 0 && !failures.isNearFailure(key),
   }

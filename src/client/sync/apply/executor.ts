@@ -7,9 +7,9 @@ import { isMove } from '../plan/move-operations.ts'
 import type { Change } from '../state/sync-state.ts'
 import type { Done, RunContext } from '../run-context.ts'
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 /** Batches sent concurrently. */
-const GROUPS_AT_ONCE = 2
+const GROUP_CONCURRENCY = 2
 
 /** Bytes that an operation transfers. */
 export const sizeOf = (op: OpOf<'upload'> | OpOf<'download'>): number =>
@@ -151,13 +151,13 @@ export function makeExecutor(context: RunContext) {
     groupsInOrder,
     async all<O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> {
       const recording: Recording = []
-      const limit = pLimit(AT_ONCE)
+      const limit = pLimit(CONCURRENCY)
       await recorded(recording, waitForAll(ops.map((op) => limit(() => runSingle([op], () => act(op), recording)))))
     },
     /** Runs batches concurrently, then one by one what fell out of them. */
     async inBatches<O extends Op>(groups: readonly (readonly O[])[], send: SendBatch<O>, act: Act<O>): Promise<void> {
       const recording: Recording = []
-      const limit = pLimit(GROUPS_AT_ONCE)
+      const limit = pLimit(GROUP_CONCURRENCY)
       const unbatched: O[] = []
       const works = groups.map((group) =>
         limit(async () => void unbatched.push(...(await runBatch(group, send, recording)))),

@@ -23,12 +23,12 @@ type Download = OpOf<'download'>
 export async function download(context: RunContext, op: Download): Promise<Effect> {
   const fetched = await fetchFile(context, op, checkTarget(context, op))
   context.signal.throwIfAborted()
-  const told: Effect[] = []
+  const effects: Effect[] = []
   await putInPlace(context, [fetched], (_, result) => {
     if ('error' in result) throw result.error
-    told.push(result.effect)
+    effects.push(result.effect)
   })
-  return told[0]!
+  return effects[0]!
 }
 
 /** Checks that the target of a download is as planned, and returns the mode of the file it replaces. Throws `Changed`. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { contract } from '../../../contract/contract.ts'
 import { Changed } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
-import { foldersOver } from '../plan/reserved-paths.ts'
+import { foldersAbove } from '../plan/reserved-paths.ts'
 import { assertFile, assertFolders, moveFile, renameUnlessTaken, lstatPath } from '../local/file-operations.ts'
 import type { Effect } from '../state/commit-batcher.ts'
 import { remapKeys, remapTree, type PathRemap } from '../plan/path-remap.ts'
@@ -65,7 +65,7 @@ function assertThat(place: string, kind: 'file' | 'dir', id: Identity | undefine
 /** Creates missing parent folders; returns those in which names were created. */
 export function makeFoldersAbove(root: string, path: string): string[] {
   const changed: string[] = []
-  for (const folder of foldersOver(path)) {
+  for (const folder of foldersAbove(path)) {
     const place = toLocalPath(root, folder)
     const seen = lstatPath(place)
     if (seen && seen.kind !== 'dir') throw new Changed('local')

@@ -8,7 +8,7 @@ import { Changed, CorruptContent } from '../sync-errors.ts'
 import type { OpOf } from '../plan/plan-builder.ts'
 import { hashedChunks } from '../local/chunk-hashes.ts'
 import { assertSame, openExpected } from '../local/file-hashes.ts'
-import { foldersOver } from '../plan/reserved-paths.ts'
+import { foldersAbove } from '../plan/reserved-paths.ts'
 import { assertFolders } from '../local/file-operations.ts'
 import type { Effect } from '../state/commit-batcher.ts'
 import type { Change } from '../state/sync-state.ts'
@@ -156,7 +156,7 @@ function assertPlanned({ id, sha256: planned }: OpOf<'upload'>['local'], size: n
 export function folderRecords(context: Pick<RunContext, 'known' | 'remote'>, key: string, path: string): Change[] {
   const changes: Change[] = []
   let at = parentOf(key)
-  for (const folder of foldersOver(path).reverse()) {
+  for (const folder of foldersAbove(path).reverse()) {
     if (!context.known.has(at)) {
       context.known.add(at)
       changes.push({ put: at, node: { kind: 'dir', path: folder } })

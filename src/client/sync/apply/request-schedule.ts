@@ -2,7 +2,7 @@ import { contract } from '../../../contract/contract.ts'
 import { downloadGroups } from './download-batch.ts'
 import type { Op, OpOf } from '../plan/plan-builder.ts'
 import { isMove, isBatchable, splitByBatchable } from '../plan/move-operations.ts'
-import { foldersOver } from '../plan/reserved-paths.ts'
+import { foldersAbove } from '../plan/reserved-paths.ts'
 import { sizeOf } from './executor.ts'
 import { uploadGroups } from './upload-batch.ts'
 import type { RunContext } from '../run-context.ts'
@@ -61,7 +61,7 @@ const largeLast = (a: Transfer, b: Transfer): number => Number(sizeOf(a) >= LARG
 
 /** Folders that need an operation of their own: uploads and subfolders create their parents. */
 function ownFolders(folders: OpOf<'make-remote'>[], uploads: readonly OpOf<'upload'>[]): OpOf<'make-remote'>[] {
-  const made = new Set([...uploads, ...folders].flatMap(({ key }) => foldersOver(key)))
+  const made = new Set([...uploads, ...folders].flatMap(({ key }) => foldersAbove(key)))
   return folders.filter(({ key }) => !made.has(key))
 }
 

@@ -21,7 +21,7 @@ import {
 import { toLocalPath } from '../../files/local-path.ts'
 import { isCopyName } from '../plan/conflict-names.ts'
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 /** Two changes of a file within this distance can leave the same time (FAT: 2 seconds); git calls this "racily clean". */
 const RACY_NS = 2_000_000_000n
 /** As long as the longest chunk. */
@@ -208,7 +208,7 @@ async function eachOf(keys: readonly string[], work: (key: string) => Promise<vo
       }
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, worker))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   if (failed) throw failed.error
 }
 

@@ -2,7 +2,7 @@ import { linkSync, lstatSync, renameSync, rmdirSync, unlinkSync, copyFileSync, c
 import { dirname } from 'node:path'
 import { cannotLink, syncFolder } from '../../../host/durable-files.ts'
 import { Changed } from '../sync-errors.ts'
-import { foldersOver } from '../plan/reserved-paths.ts'
+import { foldersAbove } from '../plan/reserved-paths.ts'
 import { identityOf } from './scan.ts'
 import { sameIdentity, type Identity } from '../plan/sync-tree.ts'
 import { errorCode } from '../../../base/errors.ts'
@@ -29,7 +29,7 @@ export function lstatPath(place: string): PathStat {
 
 /** Verifies that every parent of a path is a folder and not a link out of the root. */
 export function assertFolders(root: string, path: string): void {
-  for (const folder of foldersOver(path)) {
+  for (const folder of foldersAbove(path)) {
     // A symbolic link to a folder does not count.
     if (!lstatSync(toLocalPath(root, folder), { throwIfNoEntry: false })?.isDirectory()) throw new Changed('local')
   }
@@ -37,7 +37,7 @@ export function assertFolders(root: string, path: string): void {
 
 /** Verifies that a path does not exist because it or a parent was removed, and not because of a link. */
 export function assertGone(root: string, path: string): void {
-  for (const folder of foldersOver(path)) {
+  for (const folder of foldersAbove(path)) {
     const over = lstatPath(toLocalPath(root, folder))
     if (over?.kind === 'other') throw new Changed('local')
     if (over?.kind !== 'dir') return

@@ -21,7 +21,7 @@ export function watchFolder(root: string, { onChange, onWatchFailure }: Listener
   function open(folder: string): void {
     if (watchers.has(folder)) return
     try {
-      const watcher = watch(folder, { recursive: whole }, (kind, name) => heard(folder, kind, name))
+      const watcher = watch(folder, { recursive: whole }, (kind, name) => onEvent(folder, kind, name))
       watcher.on('error', () => closeBelow(folder))
       watchers.set(folder, watcher)
     } catch (error) {
@@ -49,7 +49,7 @@ export function watchFolder(root: string, { onChange, onWatchFailure }: Listener
 
   const isOwn = (folder: string, name: string): boolean => folder === root && name.split(sep, 1)[0] === OWN_FOLDER
 
-  function heard(folder: string, kind: string, name: string | null): void {
+  function onEvent(folder: string, kind: string, name: string | null): void {
     if (name === null) return onChange('edit')
     if (isOwn(folder, name)) return
     const place = join(folder, name)

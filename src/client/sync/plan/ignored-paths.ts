@@ -1,6 +1,6 @@
 import type { Op } from './plan-builder.ts'
 import { isMove } from './move-operations.ts'
-import { foldersOver, IGNORE_FILE } from './reserved-paths.ts'
+import { foldersAbove, IGNORE_FILE } from './reserved-paths.ts'
 import {
   nameOf,
   parentOf,
@@ -44,7 +44,7 @@ const CHANGES_HERE = new Set<Op['op']>(['download', 'set-aside', 'remove-local']
 export function rulesFirst(ops: readonly Op[]): Op[] | undefined {
   const rules = ops.filter(({ op, here }) => CHANGES_HERE.has(op) && nameOf(here) === IGNORE_FILE)
   if (rules.length === 0) return undefined
-  const over = new Set(rules.flatMap(({ key }) => foldersOver(key)))
+  const over = new Set(rules.flatMap(({ key }) => foldersAbove(key)))
   const makesWay = (op: Op): boolean => ['make-local', 'record'].includes(op.op) && over.has(op.key)
   return ops.filter((op) => isMove(op) || rules.includes(op) || makesWay(op))
 }

@@ -1,5 +1,5 @@
 import type { Inodes } from './rename-matches.ts'
-import { foldersOver, remoteName } from './reserved-paths.ts'
+import { foldersAbove, remoteName } from './reserved-paths.ts'
 import {
   childOf,
   isUncertain,
@@ -219,7 +219,7 @@ export function makePlanBuilder(input: PlanInput): PlanBuilder {
     deferBelow: (key) => void deferred.add(key),
     result() {
       const waits = (key: string): boolean =>
-        deferred.size > 0 && foldersOver(key).some((folder) => deferred.has(folder))
+        deferred.size > 0 && foldersAbove(key).some((folder) => deferred.has(folder))
       return { ops: ops.filter(({ op, key }) => op === 'forget' || !waits(key)), skipped }
     },
   }

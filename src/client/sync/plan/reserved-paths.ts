@@ -35,7 +35,7 @@ export function resemblesOwn(path: string): boolean {
 }
 
 /** Every folder a path lies in, the root's child first. */
-export function foldersOver(path: string): string[] {
+export function foldersAbove(path: string): string[] {
   const folders: string[] = []
   for (let at = parentOf(path); at !== '/'; at = parentOf(at)) folders.unshift(at)
   return folders

@@ -40,7 +40,7 @@ interface Named {
 
 interface CurrentListing extends Pick<Listing, 'nodes' | 'rejected'>, FeedPosition {
   /** Whether all agreements were dropped because the server was restored. */
-  anew: boolean
+  wasRestored: boolean
 }
 
 /** Limit of pages: an endless feed is not followed. */
@@ -101,7 +101,7 @@ async function follow(parts: ListingParts): Promise<CurrentListing | undefined> 
   }
   if (!hasNodes) state.confirm(Math.max(cursor, known))
   const nodes = hasNodes ? toListing(state.nodes()!) : (state.remembered()!.nodes as Listing['nodes'])
-  return { nodes, rejected: [], anew: false, cursor, epoch }
+  return { nodes, rejected: [], wasRestored: false, cursor, epoch }
 }
 
 /** Whether a response is from the folder's server in the known epoch; undefined while none is known. */
@@ -120,7 +120,7 @@ async function learnAll(parts: ListingParts, epoch: string | undefined): Promise
   if (epoch === undefined) state.set('epoch', spoken)
   state.begin(nodes, cursor)
   parts.rows?.begin(answer)
-  return { nodes: listed, rejected: [], anew: false, cursor, epoch: spoken }
+  return { nodes: listed, rejected: [], wasRestored: false, cursor, epoch: spoken }
 }
 
 /** The validated file rows. They are removed from the response: there may be very many, and the rest of it is kept longer. */
@@ -140,7 +140,7 @@ async function fromManifest(parts: ListingParts, known: number | undefined, rewo
   const before = state.get<string>('epoch')
   if (fetched.unchanged) {
     const { nodes, cursor } = remembered!
-    return { nodes: nodes as Listing['nodes'], rejected: [], anew: false, cursor, epoch: before ?? '' }
+    return { nodes: nodes as Listing['nodes'], rejected: [], wasRestored: false, cursor, epoch: before ?? '' }
   }
   const { etag, listing } = fetched
   const { server_id, epoch, cursor, nodes, rejected } = listing
@@ -148,9 +148,9 @@ async function fromManifest(parts: ListingParts, known: number | undefined, rewo
     throw otherAccountError(root.registered, `another server at ${api.url}`)
   }
   // The same epoch with an older cursor: the server was restored without svc.
-  const anew =
+  const wasRestored =
     before !== undefined && (before !== epoch || rewound || (known !== undefined && cursor > 0 && cursor < known))
-  if (anew) {
+  if (wasRestored) {
     state.forgetAll()
     report.notice(
       'server_restored',
@@ -160,5 +160,5 @@ async function fromManifest(parts: ListingParts, known: number | undefined, rewo
   if (before !== epoch) state.set('epoch', epoch)
   // Do not cache an incomplete listing.
   if (etag !== undefined && rejected.length === 0) state.remember({ etag, cursor, nodes })
-  return { nodes, rejected, anew, cursor, epoch }
+  return { nodes, rejected, wasRestored: wasRestored, cursor, epoch }
 }

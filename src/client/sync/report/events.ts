@@ -1,6 +1,6 @@
 import type { Reason } from '../plan/plan-builder.ts'
 import type { Ignored, Skipped } from '../plan/sync-tree.ts'
-import type { LeftAlone, Step } from '../undo/undo-plan.ts'
+import type { LeftItem, Step } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
 
 /** A notice for users. */
@@ -70,7 +70,7 @@ export type SyncEvent =
   /** An undo step, planned or done; `side` is the side of a removed copy, `from` the source of a move. */
   | ({ event: 'undo' } & Undone)
   /** An item that an undo does not change. */
-  | ({ event: 'left'; message: string } & LeftAlone)
+  | ({ event: 'left'; message: string } & LeftItem)
   | { event: 'waiting'; limit: string; ms: number }
   | ({ event: 'progress' } & Progress)
 
@@ -92,7 +92,7 @@ export interface UndoSummary {
   /** Whether that run was an undo itself. */
   of_undo: boolean
   done: number
-  left: (LeftAlone & { message: string })[]
+  left: (LeftItem & { message: string })[]
 }
 
 /** Why a run failed. */

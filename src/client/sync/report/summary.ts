@@ -138,9 +138,9 @@ function makeUndoReport({ dryRun, emit }: Pick<ReportParts, 'dryRun' | 'emit'>) 
     undo.done += steps.length
     for (const step of steps) emit({ event: 'undo', ...undoneOf(step) })
     for (const each of left) {
-      const told = { ...each, message: leftReasons[each.why] }
-      undo.left.push(told)
-      emit({ event: 'left', ...told })
+      const item = { ...each, message: leftReasons[each.why] }
+      undo.left.push(item)
+      emit({ event: 'left', ...item })
     }
   }
 

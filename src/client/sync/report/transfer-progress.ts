@@ -25,12 +25,12 @@ const INTERVAL = 250
 /** Overhead per file, as bytes of content that take equally long. */
 const PER_FILE = 16 * 1_024
 /** Shortest reported delay by rate limits, ms. */
-const WORTH_A_WORD = 5_000
+const NOTABLE_BYTES = 5_000
 
 /** Estimates progress and remaining time: by transfer speed or by the server's limits, whichever takes longer. */
 export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
   let began = clock.now()
-  let told = began
+  let reportedAt = began
   let load: Load | undefined
   let left = new Map<string, number>()
   let files = 0
@@ -41,7 +41,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
   /** The slowest limit, with the milliseconds until it has granted everything. */
   function slowest(): { limit: string; ms: number } | undefined {
     const each = [...left].map(([limit, requests]) => ({ limit, ms: requests > 0 ? estimateWait(limit, requests) : 0 }))
-    return each.filter(({ ms }) => ms >= WORTH_A_WORD).sort((a, b) => b.ms - a.ms)[0]
+    return each.filter(({ ms }) => ms >= NOTABLE_BYTES).sort((a, b) => b.ms - a.ms)[0]
   }
 
   function state(): Progress {
@@ -66,8 +66,8 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
 
   function tell(): void {
     const now = clock.now()
-    if (!load || now - told < INTERVAL) return
-    told = now
+    if (!load || now - reportedAt < INTERVAL) return
+    reportedAt = now
     emit({ event: 'progress', ...state() })
   }
 
@@ -76,7 +76,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
     begin(next: Load): Pick<Progress, 'limited_by'> & { seconds: number } {
       load = next
       left = new Map(next.requests)
-      began = told = clock.now()
+      began = reportedAt = clock.now()
       files = bytes = 0
       const { seconds_left, limited_by } = state()
       return { seconds: seconds_left ?? 0, limited_by }
@@ -100,7 +100,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
     onWait(limit: string, ms: number): void {
       if (load) emit({ event: 'progress', ...state() })
       emit({ event: 'waiting', limit, ms })
-      told = clock.now()
+      reportedAt = clock.now()
     },
   }
 }

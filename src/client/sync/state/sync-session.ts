@@ -66,12 +66,12 @@ export function openReadOnly(root: Root, running: boolean): Session {
   }
 }
 
-const anew = 'both sides are compared again, and nothing is deleted.'
+const COMPARED_AGAIN = 'both sides are compared again, and nothing is deleted.'
 
 const notices: Record<'new' | 'damaged' | 'foreign', [NoticeCode, string]> = {
-  new: ['state_lost', `The state of earlier runs is missing: ${anew}`],
-  damaged: ['state_lost', `The state of earlier runs is damaged: ${anew}`],
-  foreign: ['state_foreign', `The stored state belongs to another folder or account: ${anew}`],
+  new: ['state_lost', `The state of earlier runs is missing: ${COMPARED_AGAIN}`],
+  damaged: ['state_lost', `The state of earlier runs is damaged: ${COMPARED_AGAIN}`],
+  foreign: ['state_foreign', `The stored state belongs to another folder or account: ${COMPARED_AGAIN}`],
 }
 
 function copyState(root: string): string {

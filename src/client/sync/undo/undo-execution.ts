@@ -16,7 +16,7 @@ import { makeBatchSender } from '../apply/remote-changes.ts'
 import { ownFile } from '../state/root.ts'
 import { chunks } from '../apply/request-schedule.ts'
 import { isSamePath, type FileState, type Content, type Side } from '../plan/sync-tree.ts'
-import type { LeftAlone, LeftReason, Step } from './undo-plan.ts'
+import type { LeftItem, LeftReason, Step } from './undo-plan.ts'
 import { upload } from '../apply/file-upload.ts'
 import type { RunContext } from '../run-context.ts'
 import { toLocalPath } from '../../files/local-path.ts'
@@ -26,7 +26,7 @@ const { list: listVersions, restore: restoreVersion } = contract.versions.action
 const { list: listTrash, restore: restoreEntry } = contract.trash.actions
 const { delete: remove, mkdir } = contract.syncFiles.actions
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 /** The steps of an undo, stored before the first of them is done. */
 export interface PendingUndo {
@@ -37,7 +37,7 @@ type Of<D extends Step['deed']> = Extract<Step, { deed: D }>
 
 interface Results {
   done: Step[]
-  left: LeftAlone[]
+  left: LeftItem[]
 }
 
 const other = (side: Side): Side => (side === 'here' ? 'there' : 'here')
@@ -64,7 +64,7 @@ export async function applyUndo(context: RunContext, steps: readonly Step[]): Pr
     const kind = kindOf(group[0]!)
     if (kind === 'remove') await removeRemote(context, group, failed)
     else {
-      const limit = pLimit(kind === 'restore' ? AT_ONCE : 1)
+      const limit = pLimit(kind === 'restore' ? CONCURRENCY : 1)
       const each = group.map((step) =>
         limit(() => {
           context.signal.throwIfAborted()
@@ -229,7 +229,11 @@ function makeRestorer(context: RunContext) {
   /**
    * Restores a content. After a refusal it may be restored already: the response was lost, or someone else restored it.
    */
-  async function unlessSo(path: string, { sha256 }: FileState, restore: () => Promise<unknown>): Promise<void> {
+  async function restoreUnlessDone(
+    path: string,
+    { sha256 }: FileState,
+    restore: () => Promise<unknown>,
+  ): Promise<void> {
     try {
       await restore()
     } catch (error) {
@@ -245,7 +249,7 @@ function makeRestorer(context: RunContext) {
     const found = versions.find(({ current, sha256 }) => !current && sha256 === before.sha256)
     if (!found) return false
     const params = { path: there, version_id: found.version_id, if_sha256: over }
-    await unlessSo(there, before, () =>
+    await restoreUnlessDone(there, before, () =>
       context.throttle(restoreVersion, () => context.api.call(restoreVersion, params, options)),
     )
     return true
@@ -255,7 +259,7 @@ function makeRestorer(context: RunContext) {
     const { sha256 } = before
     const found = (await entries()).find((entry) => isSamePath(entry.path, there) && entry.sha256 === sha256)
     if (!found) return (await present(there)) === sha256
-    await unlessSo(there, before, () =>
+    await restoreUnlessDone(there, before, () =>
       context.throttle(restoreEntry, () => context.api.call(restoreEntry, { id: found.id }, options)),
     )
     return true

@@ -1,6 +1,6 @@
 import type { JournalEntry } from '../state/journal-entries.ts'
 import type { Place } from '../plan/plan-builder.ts'
-import { foldersOver } from '../plan/reserved-paths.ts'
+import { foldersAbove } from '../plan/reserved-paths.ts'
 import { remapMap } from '../plan/path-remap.ts'
 import {
   parentOf,
@@ -30,7 +30,7 @@ export const leftReasons = {
 export type LeftReason = keyof typeof leftReasons
 
 /** An item that an undo does not change. */
-export interface LeftAlone {
+export interface LeftItem {
   path: string
   why: LeftReason
 }
@@ -45,7 +45,7 @@ export type Step = JournalEntry & {
 export interface UndoPlan {
   /** In order of execution: the newest entry first. */
   steps: Step[]
-  left: LeftAlone[]
+  left: LeftItem[]
 }
 
 interface Trees {
@@ -75,7 +75,7 @@ function contentsOf({ nodes }: Tree<LocalNode | RemoteNode>): Contents {
 export function planUndo(entries: readonly JournalEntry[], { local, remote }: Trees): UndoPlan {
   const sides = { here: contentsOf(local), there: contentsOf(remote) }
   const steps: Step[] = []
-  const left: LeftAlone[] = []
+  const left: LeftItem[] = []
   for (const entry of entries.toReversed()) {
     const step = planStep(entry, sides)
     if (typeof step === 'string') left.push({ path: entry.here, why: step })
@@ -84,7 +84,7 @@ export function planUndo(entries: readonly JournalEntry[], { local, remote }: Tr
   return { steps, left: uniqueByPath(left) }
 }
 
-const uniqueByPath = (left: LeftAlone[]): LeftAlone[] => [...new Map(left.map((each) => [each.path, each])).values()]
+const uniqueByPath = (left: LeftItem[]): LeftItem[] => [...new Map(left.map((each) => [each.path, each])).values()]
 
 type Sides = Record<Side, Contents>
 type PlannedStep = Pick<Step, 'do' | 'sha256'>
@@ -151,7 +151,7 @@ const differing = (
 
 /** Whether all parents of a key are folders. */
 const hasRoom = (sides: Sides, key: string): boolean =>
-  foldersOver(key).every((at) => [sides.here, sides.there].every((side) => (side.get(at)?.is ?? 'dir') === 'dir'))
+  foldersAbove(key).every((at) => [sides.here, sides.there].every((side) => (side.get(at)?.is ?? 'dir') === 'dir'))
 
 function holdsSomething(side: Contents, folder: string): boolean {
   if (side.get(folder)?.is !== 'dir') return false
@@ -189,7 +189,7 @@ export function scopeOf(steps: readonly Step[]): (key: string) => boolean {
     if (step.do === 'remove-copy') continue
     for (const key of step.deed === 'move' ? [step.key, step.from.key] : [step.key]) {
       keys.add(key)
-      for (const folder of foldersOver(key)) keys.add(folder)
+      for (const folder of foldersAbove(key)) keys.add(folder)
       if (step.deed === 'move' && step.kind === 'dir') moved.push(key)
     }
   }

@@ -5,7 +5,7 @@ import { words } from './words.ts'
 type Item = ChangeSet['items'][number]
 
 /** Lines shown of a long list. */
-const SHOWN = 12
+const MAX_LISTED = 12
 
 /** Kinds of changes whose target still exists. */
 const there = new Set<Item['kind']>(['made', 'written'])
@@ -22,13 +22,13 @@ const Target = ({ kind, target, isGone }: { kind: Item['kind']; target: string; 
 /** The changes, one per line. */
 export const ChangeItems = ({ items }: { items: readonly Item[] }) => (
   <ul class="change-items">
-    {items.slice(0, SHOWN).map(({ kind, target, undone }, index) => (
+    {items.slice(0, MAX_LISTED).map(({ kind, target, undone }, index) => (
       <li key={index} class={undone ? 'undone' : ''}>
         {words(kind)} <Target kind={kind} target={target} isGone={undone} />
         {undone && <small> {words('is_undone')}</small>}
       </li>
     ))}
-    {items.length > SHOWN && <li>{words('more_items', items.length - SHOWN)}</li>}
+    {items.length > MAX_LISTED && <li>{words('more_items', items.length - MAX_LISTED)}</li>}
   </ul>
 )
 

@@ -89,7 +89,7 @@ function ThreadHeader({ thread, title }: { thread: Thread; title: string }) {
 
 const suggestions = ['idea_files', 'idea_tasks', 'idea_note', 'idea_wallpaper'] as const
 
-function Welcome({ thread }: { thread: Thread }) {
+function EmptyThread({ thread }: { thread: Thread }) {
   if (models.value?.length === 0) return <NoModel />
   return (
     <EmptyState icon={Bot} title={words('greeting', bridge.user.value?.display_name ?? '')}>
@@ -179,7 +179,7 @@ function Body({ thread }: { thread: Thread }) {
       </EmptyState>
     )
   }
-  return thread.isLoaded.value ? <Welcome thread={thread} /> : <Loading />
+  return thread.isLoaded.value ? <EmptyThread thread={thread} /> : <Loading />
 }
 
 /** A conversation and the composer. */

@@ -1,7 +1,7 @@
 import { effect, signal, untracked } from '@preact/signals'
 import { makeBackoff } from '../../../base/retry.ts'
 import { sleep } from '../../../base/sleep.ts'
-import { takeIn, takePoll, type Log } from '../../../client/chat/message-log.ts'
+import { mergeMessages, takePoll, type Log } from '../../../client/chat/message-log.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { ApiError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
@@ -48,7 +48,7 @@ function updateLog(room: number, work: (log: Log) => void): void {
 
 /** Updates known messages. */
 export const replace = (room: number, messages: readonly Message[]): void =>
-  updateLog(room, (log) => void takeIn(log, messages))
+  updateLog(room, (log) => void mergeMessages(log, messages))
 
 export const removeMessage = (room: number, message: number): void =>
   updateLog(room, (log) => (log.messages = log.messages.filter(({ message_id }) => message_id !== message)))
@@ -132,7 +132,7 @@ export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
   if (!log?.hasMore || before === undefined) return
   const answer = await bridge.call('teamChat.messages', { room_id, before, limit })
   updateLog(room_id, (known) => {
-    takeIn(known, answer.messages)
+    mergeMessages(known, answer.messages)
     known.hasMore = answer.has_more
   })
 }

@@ -13,7 +13,7 @@ import { cutTo } from '../model-text.ts'
 import type { Account, ToolsFor } from '../tools/tool.ts'
 
 /** Messages of the room in the prompt: their number, and bytes of each and in total. */
-const SHOWN = { messages: 30, each: 2_000, all: 10_000 }
+const CONTEXT_LIMITS = { messages: 30, each: 2_000, all: 10_000 }
 /** Longest answer in bytes: the limit of a message. */
 const ANSWER_BYTES = 16_384
 
@@ -32,12 +32,12 @@ interface Deps {
 export function makeRoomAnswer({ database, clock, chat, models, continueRun, budgets, toolsFor, ledger }: Deps) {
   /** The latest messages of a room. */
   async function latestMessages(account: Account, room: number): Promise<string> {
-    const { messages } = await chat.messages(account.id, { room_id: room, limit: SHOWN.messages })
+    const { messages } = await chat.messages(account.id, { room_id: room, limit: CONTEXT_LIMITS.messages })
     const lines = messages.map(({ display_name, username, is_assistant, content }) => {
-      const text = cutTo(content, SHOWN.each, '…')
+      const text = cutTo(content, CONTEXT_LIMITS.each, '…')
       return is_assistant ? `you: ${text}` : `${display_name} (@${username}): ${text}`
     })
-    let left = SHOWN.all
+    let left = CONTEXT_LIMITS.all
     let from = lines.length
     while (from > 0 && byteLength(lines[from - 1]!) < left) left -= byteLength(lines[--from]!)
     return lines.slice(from).join('\n')

@@ -79,7 +79,10 @@ async function isAbandoned(path: string, name: string, pid: number): Promise<boo
  * Publishes contents again that a killed process had moved aside for removal: an upload may have renewed them just
  * before.
  */
-async function bringBack(temporary: string, publish: (from: string, sha256: string) => Promise<void>): Promise<void> {
+async function restoreRemoved(
+  temporary: string,
+  publish: (from: string, sha256: string) => Promise<void>,
+): Promise<void> {
   for await (const { name } of await opendir(temporary)) {
     const [, sha256, pid] = ASIDE.exec(name) ?? []
     const path = join(temporary, name)
@@ -102,7 +105,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
   await sweep(temporary)
   const { pathOf, publish } = makeShelves(folder)
   const hasher = makeHasher()
-  await bringBack(temporary, publish)
+  await restoreRemoved(temporary, publish)
 
   async function keep({ name, file, sha256 }: ReceivedBlob): Promise<void> {
     // Time spent waiting after the last byte does not count for its age.
@@ -168,7 +171,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
     },
 
     async *list() {
-      await bringBack(temporary, publish)
+      await restoreRemoved(temporary, publish)
       for await (const outer of await opendir(folder)) {
         if (!/^[0-9a-f]{2}$/.test(outer.name)) continue
         for await (const inner of await opendir(join(folder, outer.name))) {

@@ -7,7 +7,7 @@ import { normalName } from '../accounts/accounts.ts'
 import { inviteIn, openRoomIn, postIn, type Author } from '../chat/chat.ts'
 import { giveWay } from '../heavy.ts'
 import { peopleOf, roomKey } from './check.ts'
-import { hashOf, remember, type Person, type Planning, type Watcher } from './seed-context.ts'
+import { hashOf, remember, type Person, type Planning, type SeedProgress } from './seed-context.ts'
 import type { SeedRoom } from './seed-schema.ts'
 
 type Said = NonNullable<SeedRoom['messages']>[number]
@@ -38,7 +38,7 @@ export const inRoom = (room: SeedRoom, key: string): string => `${roomKey(room)}
 export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName(from), text)
 
 /** Creates a room or adds to it: members, then messages in order. */
-export async function furnish(planning: Planning, task: RoomTask, watcher: Watcher): Promise<void> {
+export async function fillRoom(planning: Planning, task: RoomTask, watcher: SeedProgress): Promise<void> {
   const { database } = planning
   const step = async (count: number, work: (tx: Writer) => Promise<void>) => {
     await database.write(work)
