@@ -26,7 +26,7 @@ export const remarkLine = ({ file, field, message }: Remark): string => {
 /** Most problems shown; a hostile archive can have any number. */
 const MAX_LISTED = 50
 
-/** Formats at most `SHOWN` remarks and the number of the others. */
+/** Formats at most `MAX_LISTED` remarks and the number of the others. */
 export function remarkLines(remarks: readonly Remark[]): string[] {
   const more = remarks.length - MAX_LISTED
   return [...remarks.slice(0, MAX_LISTED).map(remarkLine), ...(more > 0 ? [`… and ${more} more.`] : [])]
