@@ -58,7 +58,7 @@ const walks: Record<string, Walk> = {
     missing: /--password-stdin/,
   },
   'commands: prints': { args: ['completion', 'bash'] },
-  'backing: changes': { args: ['backup', 'create'], afterwards: { args: ['backup', 'list'], shows: /\d{4}/ } },
+  'backup: changes': { args: ['backup', 'create'], afterwards: { args: ['backup', 'list'], shows: /\d{4}/ } },
   'domain: prints': { args: ['user', 'list'] },
   'domain: prints or changes': { args: ['user', 'export', 'ada', '--to', '-'] },
   'domain: prints or changes, confirms': {
