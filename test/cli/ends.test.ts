@@ -282,10 +282,10 @@ test('Standard output that cannot be written fails every command that did its wo
 
 test('A process that ends before the command is done says so and ends with 70, whatever a library wants', async () => {
   const file = join(work, 'library.mjs')
-  const library = (stat: string) => `import promises from 'node:fs/promises'
+  const library = (open: string) => `import promises from 'node:fs/promises'
     import { syncBuiltinESMExports } from 'node:module'
-    const { stat } = promises
-    promises.stat = (file, ...rest) => (String(file).endsWith('credentials.json') ? (${stat})() : stat(file, ...rest))
+    const { open } = promises
+    promises.open = (file, ...rest) => (String(file).endsWith('credentials.json') ? (${open})() : open(file, ...rest))
     syncBuiltinESMExports()
     process.on('exit', () => { process.exitCode = 0 })`
   const hangs = library('() => new Promise(() => {})')
