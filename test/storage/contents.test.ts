@@ -311,6 +311,18 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       expect(await hashes()).toEqual([])
     })
 
+    test('does not wait for who was killed while the clock ran ahead', async () => {
+      const { keep, contents, hashes, database, user } = await world()
+      const { node } = await keep(bytesOf(LARGE), Date.now(), true)
+      await remove(database, node)
+      const hold = await holdCollector(database)
+      const expires_at = Date.now() + 3_650 * DAY
+      await database.write((tx) => tx.q.updateTable('collector_holds').set({ expires_at }).execute())
+      await expect(hold.renew()).rejects.toThrow(Busy)
+      await contents.reclaim(user)
+      expect(await hashes()).toEqual([])
+    })
+
     test('turns away who published the same content before, and nobody who does so afterwards', async () => {
       const { keep, stage, contents, bytes, database, user } = await world()
       const { node, sha256 } = await keep(bytesOf(LARGE), Date.now(), true)

@@ -1,10 +1,14 @@
-import { MINUTE } from '../../base/clock.ts'
+import { sql } from 'kysely'
+import { HOUR, MINUTE } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { Busy } from '../../base/errors.ts'
 import type { Database, Reader } from '../engine/database.ts'
 
 /** Duration of a hold that is not renewed, ms: its holder may have been killed. */
 const HOLD = 10 * MINUTE
+
+/** A hold that ends later was made while the clock of its machine ran ahead. */
+const isCurrent = (now: number) => sql<boolean>`expires_at > ${now} and expires_at <= ${now + HOUR}`
 
 /** While it exists, no process on the same database collects contents. */
 export interface CollectorHold {
@@ -22,7 +26,10 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
   const id = randomHex(8)
   await database.write(async (tx) => {
     const now = Date.now()
-    await tx.q.deleteFrom('collector_holds').where('expires_at', '<=', now).execute()
+    await tx.q
+      .deleteFrom('collector_holds')
+      .where(sql<boolean>`not (${isCurrent(now)})`)
+      .execute()
     await tx.q
       .insertInto('collector_holds')
       .values({ id, expires_at: now + HOLD })
@@ -35,7 +42,7 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
         .updateTable('collector_holds')
         .set({ expires_at: now + HOLD })
         .where('id', '=', id)
-        .where('expires_at', '>', now)
+        .where(isCurrent(now))
         .returning('id')
         .execute()
       return renewed.length > 0
@@ -52,17 +59,9 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
 }
 
 /** Whether the collector is blocked now, by the clock of this machine. */
-export async function collectorIsHeld(on: Reader): Promise<boolean> {
-  const row = await on.q
-    .selectFrom('collector_holds')
-    .select('id')
-    .where('expires_at', '>', Date.now())
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
-}
+export const collectorIsHeld = async (on: Reader): Promise<boolean> => (await currentHolds(on)).length > 0
 
 export async function currentHolds(on: Reader): Promise<string[]> {
-  const rows = await on.q.selectFrom('collector_holds').select('id').where('expires_at', '>', Date.now()).execute()
+  const rows = await on.q.selectFrom('collector_holds').select('id').where(isCurrent(Date.now())).execute()
   return rows.map(({ id }) => id)
 }
