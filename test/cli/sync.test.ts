@@ -85,6 +85,15 @@ test('a run that must not go on says why and ends with the code for it', async (
   expect((await svc(['sync', join(command.place, 'nowhere'), '--profile', profile])).code).toBe(5)
   expect((await svc(['sync', 'init', join(root, 'inner'), '--profile', profile])).code).toBe(8)
 
+  const data = join(command.place, 'data-of-a-server')
+  mkdirSync(join(data, 'keys'), { recursive: true })
+  writeFileSync(join(data, 'keys', 'secret.key'), 'x')
+  for (const place of [data, join(data, 'blobs')])
+    expect(await svc(['sync', 'init', place, '--profile', profile])).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining(`${data} is the data directory of a server`),
+    })
+
   const marker = join(root, '.svc', 'root.json')
   renameSync(marker, `${marker}.away`)
   const gone = await svc(['sync', root, '--profile', profile])

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { command, flag } from '../command.ts'
 
 export const init = command({
@@ -14,8 +15,10 @@ export const init = command({
     const { userFolder } = await import('../../host/user-folders.ts')
     const { credentialsFile } = await import('../../client/auth/credentials.ts')
     const { identify } = await import('../../client/auth/account-identity.ts')
+    const { dataDirectoryPath } = await import('../../wiring/installation/data-directory.ts')
     const { initRoot } = await import('../../client/sync/index.ts')
     const { server_id, user_id, username, device_name } = await identify(api)
+    const dataDirectory = dataDirectoryPath(globals.dataDir, globals.env)
     const { path, created } = await initRoot({
       path: args.dir,
       stateFolder: userFolder('state', globals.env),
@@ -24,7 +27,7 @@ export const init = command({
       username,
       device_name,
       adopt: flags.adopt,
-      secrets: [credentialsFile(globals.env)],
+      secrets: [credentialsFile(globals.env), ...[dataDirectory].filter((path) => existsSync(path))],
     })
     const words = created
       ? `${path} is now kept in sync with ${username} at ${account.url}. To synchronise it: svc sync ${args.dir}`

@@ -147,13 +147,18 @@ const gone = (path: string): Refused =>
     `${path} is not as it was: ${markerFile(path)} is missing. Is a disk not mounted, or was the folder replaced? Nothing is deleted because of it. If this is the folder, run svc sync init ${path} --adopt`,
   )
 
-/** The nearest marked folder, from `path` upwards. */
-function nearestMarked(path: string): string | undefined {
+/** The nearest folder that has a file, from `path` upwards. */
+function nearestWith(fileOf: (folder: string) => string, path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
-    if (existsSync(markerFile(at))) return at
+    if (existsSync(fileOf(at))) return at
     if (dirname(at) === at) return undefined
   }
 }
+
+const nearestMarked = (path: string): string | undefined => nearestWith(markerFile, path)
+
+/** In the data directory of a server. */
+const serverKeyFile = (path: string): string => join(path, 'keys', 'secret.key')
 
 const adoptIt = (path: string): string =>
   `If it is yours anyway, run svc sync init ${path} --adopt: both sides are compared again, and nothing is deleted.`
@@ -267,6 +272,12 @@ async function refusePlace(path: string, { stateFolder, secrets }: InitOptions):
     if (root.path === path) continue
     if (isWithin(root.path, path) && existsSync(markerFile(root.path))) throw nested(root.path, path)
   }
+  const server = nearestWith(serverKeyFile, path)
+  if (server !== undefined)
+    throw new Refused(
+      'not_ours',
+      `${server} is the data directory of a server, with its secret key: choose another folder.`,
+    )
   const secret = [rootsFolder(stateFolder), ...secrets].find((each) => isWithin(each, path))
   if (secret)
     throw new Refused(
