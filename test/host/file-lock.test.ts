@@ -21,16 +21,23 @@ vi.mock('node:fs', async (original) => {
     before?.(String(to))
     actual.linkSync(from, to)
   }
-  const readFileSync = ((...args: Parameters<typeof actual.readFileSync>) => {
-    const text = actual.readFileSync(...args)
-    if (args[0] === lock) afterRead?.()
-    return text
-  }) as typeof actual.readFileSync
+  let reading: number | undefined
+  const openSync: typeof actual.openSync = (path, ...rest) => {
+    const file = actual.openSync(path, ...rest)
+    if (path === lock) reading = file
+    return file
+  }
+  const closeSync: typeof actual.closeSync = (file) => {
+    actual.closeSync(file)
+    if (file !== reading) return
+    reading = undefined
+    afterRead?.()
+  }
   const rmSync: typeof actual.rmSync = (path, options) => {
     if (path === lock) beforeRemoval?.()
     actual.rmSync(path, options)
   }
-  return { ...actual, linkSync, readFileSync, rmSync }
+  return { ...actual, linkSync, openSync, closeSync, rmSync }
 })
 
 let folder: string

@@ -22,6 +22,8 @@ function handleFace(handle: files.Handle) {
     stat: ({ bigint = false } = {}) => later('stat', () => files.statsOf(disk, inode, path, bigint)),
     read: (buffer: Uint8Array, offset: number, length: number, position: number | null) =>
       later('read', () => ({ bytesRead: files.read(handle, buffer, offset, length, position), buffer })),
+    readFile: (encoding?: BufferEncoding) =>
+      later('readFile', () => (encoding ? inode.data.toString(encoding) : Buffer.from(inode.data))),
     writeFile: (data: string | Uint8Array) => later('write', () => append(data)),
     writev: (parts: Uint8Array[], position: number) =>
       later('write', () => ({ bytesWritten: files.write(handle, Buffer.concat(parts), position) })),
