@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
@@ -84,6 +93,14 @@ test('a run that must not go on says why and ends with the code for it', async (
   expect((await svc(['sync', 'init', root, '--profile', stranger.profile, '--adopt'])).code).toBe(8)
   expect((await svc(['sync', join(command.place, 'nowhere'), '--profile', profile])).code).toBe(5)
   expect((await svc(['sync', 'init', join(root, 'inner'), '--profile', profile])).code).toBe(8)
+
+  const moved = `${root}-moved`
+  renameSync(root, moved)
+  symlinkSync(moved, root)
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
+  unlinkSync(root)
+  renameSync(moved, root)
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
 
   const data = join(command.place, 'data-of-a-server')
   mkdirSync(join(data, 'keys'), { recursive: true })

@@ -181,7 +181,9 @@ export async function openRoot(path: string, stateFolder: string): Promise<Root>
   if (around !== undefined) throw nested(path, around)
   if (registered.path === path) return { path, registered }
   const other = await readJsonFile(markerFile(registered.path))
-  if (isMarker(other) && other.root_id === marker.root_id) {
+  // A folder that moved may have left a link behind.
+  const isMoved = realPathOf(registered.path) === path
+  if (!isMoved && isMarker(other) && other.root_id === marker.root_id) {
     throw new Refused(
       'copied',
       `${path} is a copy of ${registered.path}, which is already synchronised. ${adoptIt(path)}`,
