@@ -245,22 +245,21 @@ test(
   'a pipe or a folder in the place of a file of svc is named, and nothing waits for it',
   { timeout: PATIENCE },
   async () => {
+    const config = join(command.home, '.config', 'svc')
+    const state = join(command.home, '.local', 'state', 'svc')
+    const databases = () =>
+      (existsSync(join(state, 'rows')) ? readdirSync(join(state, 'rows')) : []).filter((name) => name.endsWith('.db'))
+    const before = databases()
     const { profile, roots } = await folders(1)
     const root = roots[0]!
     write(root, 'a.txt', 'kept')
     await ok(['sync', root, '--profile', profile])
-    const config = join(command.home, '.config', 'svc')
-    const state = join(command.home, '.local', 'state', 'svc')
+    const own = databases().find((name) => !before.includes(name))!
     const { root_id } = JSON.parse(readFileSync(join(root, '.svc', 'root.json'), 'utf8')) as { root_id: string }
-    const last = (folder: string) =>
-      join(
-        folder,
-        readdirSync(folder).find((name) => name.endsWith('.db'))!,
-      )
     for (const [place, words] of [
       [join(config, 'credentials.json'), ['whoami']],
       [join(state, 'rows', 'accounts.json'), ['data', 'list', 'tasks']],
-      [last(join(state, 'rows')), ['data', 'list', 'tasks']],
+      [join(state, 'rows', own), ['data', 'list', 'tasks']],
       [join(state, 'roots', `${root_id}.json`), ['sync', 'status', root]],
       [join(root, '.svc', 'root.json'), ['sync', root]],
       [join(root, '.svc', 'state.db'), ['sync', root]],
