@@ -17,7 +17,10 @@ test(
   { timeout: 3_600_000 },
   async () => {
     const faults = makeFaults()
-    for (let seed = FROM; seed < FROM + SEEDS; seed += 1) {
+    // Threads and the disk have a part in every story: a rare fault may need more of them.
+    const isOver = (seed: number) =>
+      seed >= FROM + SEEDS && (faults.missing().length === 0 || seed >= FROM + 10 * SEEDS)
+    for (let seed = FROM; !isOver(seed); seed += 1) {
       await playStory(seed, faults).catch((error: unknown) => {
         throw new Error(`The story of seed ${seed} fails: ${(error as Error).message}`, { cause: error })
       })
