@@ -1,24 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
+import { runCommandWith } from '../support/command.ts'
 import { folderOfTest } from '../support/server.ts'
+import { startServerProcess, type ServerProcess } from '../support/server-process.ts'
 
-const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 const SERVERS = 3
 /** Pushes that every server has to acknowledge between two faults. */
 const PUSHES = 5
-
-interface Server {
-  url: string
-  process: ChildProcess
-  log: () => string
-}
 
 interface Operation {
   op_id: string
@@ -27,39 +19,15 @@ interface Operation {
 
 /** Runs a command to its end and returns its standard output. */
 async function run(env: Record<string, string>, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let stdout = ''
-  let stderr = ''
-  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()))
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()))
-  const [code] = (await once(child, 'close')) as [number | null]
+  const { code, stdout, stderr } = await runCommandWith(env, ...args)
   expect(code, stderr).toBe(0)
   return stdout
 }
 
-async function startServer(env: Record<string, string>): Promise<Server> {
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0', '--json', '--log-level', 'error'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill('SIGKILL')
-    await ended
-  })
-  let log = ''
-  let said = ''
-  child.stderr.on('data', (text: Buffer) => (log += text.toString()))
-  const ended = once(child, 'exit')
-  while (!said.includes('\n')) {
-    const next = await Promise.race([once(child.stdout, 'data'), ended.then(() => undefined)])
-    if (!next) throw new Error(`The server ended: ${log}`)
-    said += String(next[0])
-  }
-  child.stdout.resume()
-  const { url } = JSON.parse(said.split('\n')[0]!) as { url: string }
-  return { url, process: child, log: () => log }
+async function startServer(env: Record<string, string>): Promise<ServerProcess> {
+  const server = await startServerProcess(env)
+  onTestFinished(() => server.kill())
+  return server
 }
 
 /** What an unavailable database may lead to; anything else is a bug. */
@@ -95,7 +63,7 @@ describe.skipIf(programs === undefined)('three servers whose database goes away 
     )
 
     /** Asks a server; a broken answer fails the test, a refused connection is not one: the process must live. */
-    async function ask(server: Server, path: string, body?: object): Promise<{ status: number; json: unknown }> {
+    async function ask(server: ServerProcess, path: string, body?: object): Promise<{ status: number; json: unknown }> {
       const response = await fetch(`${server.url}${path}`, {
         method: body ? 'POST' : 'GET',
         headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
@@ -108,7 +76,7 @@ describe.skipIf(programs === undefined)('three servers whose database goes away 
 
     const acknowledged: Operation[] = []
     /** Sends one operation, again under the same op_id until it is acknowledged. */
-    async function push(server: Server): Promise<void> {
+    async function push(server: ServerProcess): Promise<void> {
       const operation = { op_id: randomUUID(), title: `note ${acknowledged.length}` }
       const data = { title: operation.title }
       const body = { operations: [{ ...operation, operation: 'INSERT', table: 'svc_notes', data, title: undefined }] }
@@ -124,7 +92,7 @@ describe.skipIf(programs === undefined)('three servers whose database goes away 
 
     let isOver = false
     /** Readers of every kind, also anonymous ones, all the time. */
-    async function read(server: Server, path: string): Promise<void> {
+    async function read(server: ServerProcess, path: string): Promise<void> {
       while (!isOver) await ask(server, path)
     }
     const paths = ['data.php?action=initial_sync', 'data.php?action=delta&cursor=0&wait=1', 'files.php?action=manifest']

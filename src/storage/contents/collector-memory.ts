@@ -1,4 +1,4 @@
-import { HOUR, SECOND } from '../../base/clock.ts'
+import { isFuture, SECOND } from '../../base/clock.ts'
 import type { Database, Reader, Writer } from '../engine/database.ts'
 import { findFact, putFact } from '../instance/settings.ts'
 
@@ -44,7 +44,7 @@ export async function remember(
  */
 const recordStoring = (tx: Writer, opened: number, now: number): Promise<void> =>
   remember(tx, ({ seen, absences, swept }) => ({
-    seen: seen === null || seen > now + HOUR ? now : Math.max(seen, now),
+    seen: seen === null || isFuture(seen, now) ? now : Math.max(seen, now),
     absences: seen !== null && opened > seen + SLACK ? [...absences, [seen + SLACK, opened]] : absences,
     swept: Math.min(swept, now),
   }))

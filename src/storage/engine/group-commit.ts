@@ -7,9 +7,9 @@ import { collectNotifications, type BareWriter, type Notifications, type Notific
 export interface Transaction {
   readonly writer: BareWriter
   /**
-   * Begins when nobody else writes within the scope; undefined for everything. Throws `Busy` if that takes too long.
+   * Begins when nobody else writes within these scopes; undefined for everything. Throws `Busy` if that takes too long.
    */
-  begin(scope: WriteScope | undefined): Promise<void>
+  begin(scopes: readonly (WriteScope | undefined)[]): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
   /** Durable when it resolves. Throws if the engine rolled back instead. */
@@ -36,18 +36,6 @@ const GROUP = 64
 
 /** Most runs of a unit that conflicts with concurrent ones. */
 const RUNS = 5
-
-/** Everything that the units of a group write; undefined for everything there is. */
-function scopeOf(group: readonly Unit[]): WriteScope | undefined {
-  const accounts = new Set<number>()
-  const rooms = new Set<number>()
-  for (const { scope } of group) {
-    if (!scope) return undefined
-    for (const account of scope.accounts ?? []) accounts.add(account)
-    for (const room of scope.rooms ?? []) rooms.add(room)
-  }
-  return { accounts: [...accounts], rooms: [...rooms] }
-}
 
 /** Results of a group's units. */
 interface Outcome {
@@ -116,7 +104,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
   async function commitGroup(group: Unit[]): Promise<readonly Notification[]> {
     const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
-    await transaction.begin(scopeOf(group))
+    await transaction.begin(group.map(({ scope }) => scope))
     const { settle, kept } = await runGroup(transaction, writer, group, reject)
     await (kept ? transaction.commit() : transaction.rollback())
     for (const end of settle) end()

@@ -7,20 +7,34 @@ import type { WriteScope } from './database.ts'
 /** The advisory lock of the writers of each database. */
 const WRITERS_LOCK = 7_823_001
 
-const listOf = (ids: readonly number[]): string => ids.map(Number).join(', ')
+const listOf = (ids: ReadonlySet<number>): string => [...ids].map(Number).join(', ')
 
-/** Statements that begin a transaction and wait until nobody else writes within the scope. */
-export function beginStatements(scope: WriteScope | undefined): string[] {
+/** Everything that units write; undefined for everything there is. */
+function union(scopes: readonly (WriteScope | undefined)[]) {
+  const accounts = new Set<number>()
+  const rooms = new Set<number>()
+  for (const scope of scopes) {
+    if (!scope) return undefined
+    for (const account of scope.accounts ?? []) accounts.add(account)
+    for (const room of scope.rooms ?? []) rooms.add(room)
+  }
+  return { accounts, rooms }
+}
+
+/** Statements that begin a transaction and wait until nobody else writes within the scopes. */
+export function beginStatements(scopes: readonly (WriteScope | undefined)[]): string[] {
   // Set whatever the default is: after the wait for the locks, each statement must see what was committed before it.
   const begin = 'begin isolation level read committed'
+  const scope = union(scopes)
   if (!scope) return [begin, `select pg_advisory_xact_lock(${WRITERS_LOCK})`]
-  const { accounts = [], rooms = [] } = scope
   const statements = [begin, `select pg_advisory_xact_lock_shared(${WRITERS_LOCK})`]
   const owners: string[] = []
-  if (accounts.length > 0) owners.push(`user_id in (${listOf(accounts)})`)
-  if (rooms.length > 0) {
-    statements.push(`select 1 from rooms where id in (${listOf(rooms)}) order by id for no key update`)
-    owners.push(`user_id in (select user_id from room_members where room_id in (${listOf(rooms)}))`)
+  const accounts = listOf(scope.accounts)
+  if (accounts !== '') owners.push(`user_id in (${accounts})`)
+  const rooms = listOf(scope.rooms)
+  if (rooms !== '') {
+    statements.push(`select 1 from rooms where id in (${rooms}) order by id for no key update`)
+    owners.push(`user_id in (select user_id from room_members where room_id in (${rooms}))`)
   }
   if (owners.length > 0)
     statements.push(`select 1 from counters where ${owners.join(' or ')} order by user_id for no key update`)

@@ -119,9 +119,9 @@ function makeWriting(parts: Parts) {
 
   const transaction: Transaction = {
     writer,
-    async begin(scope) {
+    async begin(scopes) {
       const wasConnected = connection.isConnected()
-      const statements = beginStatements(scope).join(';')
+      const statements = beginStatements(scopes).join(';')
       try {
         await begin(statements)
       } catch (error) {

@@ -55,7 +55,7 @@ export function show(
     last = cursor
     const key = `${table} ${String(data['id'])}`
     if (operation === 'INSERT' && shown.rows.has(key)) shown.anomalies.push(`${key} was inserted twice`)
-    // An UPDATE may come first: between two pages a row can move from behind the cursor to the end of the feed.
+    // An UPDATE may come first: the feed calls a row new only if it was created after the cursor of the page.
     if (operation === 'DELETE') shown.rows.delete(key)
     else {
       const neverChanges = table === 'svc_messages' || (table === 'svc_notes' && data['title'] !== LIST)

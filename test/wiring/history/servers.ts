@@ -1,15 +1,8 @@
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ChildProcess } from 'node:child_process'
-import { runCommandWith, startCommandWith } from '../../support/command.ts'
+import { runCommandWith } from '../../support/command.ts'
 import type { Random } from '../../support/random.ts'
-
-/** A server that keeps its address when it is started again. */
-interface Server {
-  url: string
-  process: ChildProcess
-}
+import { startServerProcess, type ServerProcess } from '../../support/server-process.ts'
 
 /** Servers of the built command on one database and one bucket, which can be killed and paused. */
 export interface Servers {
@@ -23,20 +16,6 @@ export interface Servers {
   stop(): Promise<void>
 }
 
-async function ready(process: ChildProcess): Promise<string> {
-  let log = ''
-  let said = ''
-  process.stderr!.on('data', (text: Buffer) => (log += text.toString()))
-  const ended = once(process, 'exit')
-  while (!said.includes('\n')) {
-    const next = await Promise.race([once(process.stdout!, 'data'), ended.then(() => undefined)])
-    if (!next) throw new Error(`A server ended: ${log}`)
-    said += String(next[0])
-  }
-  process.stdout!.resume()
-  return (JSON.parse(said.split('\n')[0]!) as { url: string }).url
-}
-
 export async function startServers(folder: string, count: number, shared: Record<string, string>): Promise<Servers> {
   const keyFile = join(folder, 'secret')
   await writeFile(keyFile, 'ab'.repeat(32), { mode: 0o600 })
@@ -44,15 +23,9 @@ export async function startServers(folder: string, count: number, shared: Record
     const home = join(folder, `server-${index}`)
     return { ...shared, HOME: home, SVC_DATA_DIR: home, SVC_SECRET_KEY_FILE: keyFile, SVC_LIMITS: 'off' }
   }
-  async function start(index: number, port: string): Promise<Server> {
+  async function start(index: number, port: string): Promise<ServerProcess> {
     await mkdir(envOf(index).HOME, { recursive: true })
-    const process = startCommandWith(envOf(index), 'serve', '--port', port, '--json', '--log-level', 'error')
-    return { url: await ready(process), process }
-  }
-  async function end({ process }: Server): Promise<void> {
-    const ended = once(process, 'exit')
-    process.kill('SIGKILL')
-    await ended
+    return startServerProcess(envOf(index), port)
   }
   async function run(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await runCommandWith(envOf(0), ...args)
@@ -62,13 +35,13 @@ export async function startServers(folder: string, count: number, shared: Record
 
   await mkdir(envOf(0).HOME, { recursive: true })
   await run('user', 'add', 'admin', '--role', 'admin', '--generate')
-  const servers: Server[] = []
+  const servers: ServerProcess[] = []
   for (let index = 0; index < count; index += 1) servers.push(await start(index, '0'))
   return {
     any: (random) => random.of(servers).url,
     async kill(index) {
       const server = servers[index]!
-      await end(server)
+      await server.kill()
       servers[index] = await start(index, new URL(server.url).port)
     },
     async pause(index, ms) {
@@ -78,6 +51,6 @@ export async function startServers(folder: string, count: number, shared: Record
       process.kill('SIGCONT')
     },
     run,
-    stop: async () => void (await Promise.all(servers.map(end))),
+    stop: async () => void (await Promise.all(servers.map((server) => server.kill()))),
   }
 }
