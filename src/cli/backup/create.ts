@@ -96,7 +96,7 @@ async function pruneAfter(
       await pruning.execute()
       removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
       if (removed.length > 0) await backups.pruned(removed, folder.folder)
-      return { removed, flaw: damageText(pruning.damaged) }
+      return { removed, flaw: damageText(pruning.damaged, folder.folder) }
     } finally {
       await pruning.release()
     }

@@ -33,7 +33,9 @@ export const list = command({
       manifests.map(documentOf),
     )
     for (const what of damaged)
-      io.warn(`${what} svc backup verify checks the others, svc backup prune --drop removes it.`)
+      io.warn(
+        `${what} svc backup verify --from ${place} checks the others, svc backup prune --drop BACKUP --from ${place} removes it.`,
+      )
     return damaged.length > 0 ? 3 : 0
   },
 })

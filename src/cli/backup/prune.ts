@@ -50,7 +50,7 @@ export const prune = command({
       const pruning = await openPruning(folder, keep, flags.drop)
       try {
         const { decisions, damaged, objects, bytes } = pruning
-        const flaw = damageText(damaged)
+        const flaw = damageText(damaged, folder.folder)
         if (flaw !== undefined) io.warn(flaw)
         const code = flaw === undefined ? 0 : 3
         const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
