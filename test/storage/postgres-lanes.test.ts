@@ -97,18 +97,31 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
     ],
     [
       'of a room wait for those of its members',
-      () => waits([one, { accounts: [bob] }], [other, { rooms: [room] }]),
+      () => waits([one, { accounts: [bob] }], [other, { rooms: [room], memberFeeds: [room] }]),
       true,
     ],
     [
       'of a member wait for those of the room',
-      () => waits([one, { rooms: [room] }], [other, { accounts: [ada] }]),
+      () => waits([one, { rooms: [room], memberFeeds: [room] }], [other, { accounts: [ada] }]),
       true,
     ],
-    ['of others do not wait for a room', () => waits([one, { rooms: [room] }], [other, { accounts: [cyd] }]), false],
+    [
+      'of a room that leave the feeds of its members alone do not wait for these',
+      () => waits([one, { rooms: [room] }], [other, { accounts: [ada] }]),
+      false,
+    ],
+    [
+      'of others do not wait for a room',
+      () => waits([one, { rooms: [room], memberFeeds: [room] }], [other, { accounts: [cyd] }]),
+      false,
+    ],
     ['without a scope wait for all', () => waits([one, { accounts: [cyd] }], [other, undefined]), true],
     ['wait for those without a scope', () => waits([one, undefined], [other, { accounts: [cyd] }]), true],
-    ['with nothing in common run together', () => waits([one, {}], [other, { rooms: [room] }]), false],
+    [
+      'with nothing in common run together',
+      () => waits([one, {}], [other, { rooms: [room], memberFeeds: [room] }]),
+      false,
+    ],
   ]
   test.each(cases)('%s', async (_, run, expected) => {
     expect(await run()).toBe(expected)

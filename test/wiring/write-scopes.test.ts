@@ -28,15 +28,18 @@ vi.mock(import('../../src/storage/engine/sqlite.ts'), async (original) => {
   return { ...real, openSqlite }
 })
 
-async function checked<T>(tx: Writer, unit: (tx: Writer) => Promise<T>, { accounts = [], rooms = [] }: WriteScope) {
+async function checked<T>(
+  tx: Writer,
+  unit: (tx: Writer) => Promise<T>,
+  { accounts = [], rooms = [], memberFeeds = [] }: WriteScope,
+) {
   await sql`insert into scope_of_test (kind, id) values ('unit', 0)`.execute(tx.q)
   for (const id of accounts) await sql`insert into scope_of_test (kind, id) values ('user', ${id})`.execute(tx.q)
-  for (const id of rooms) {
-    await sql`insert into scope_of_test (kind, id) values ('room', ${id})`.execute(tx.q)
+  for (const id of rooms) await sql`insert into scope_of_test (kind, id) values ('room', ${id})`.execute(tx.q)
+  for (const id of memberFeeds)
     await sql`insert into scope_of_test (kind, id) select 'user', user_id from room_members where room_id = ${id}`.execute(
       tx.q,
     )
-  }
   const result = await unit(tx)
   const { rows: written } = await sql<{ name: string }>`select distinct name from written_by_test`.execute(tx.q)
   for (const { name } of written) seen.add(name)

@@ -26,7 +26,7 @@ export const makePresence = ({ database, clock }: Deps) => ({
         await markPresent(tx, mark)
         await markTyping(tx, { ...mark, until: now + TYPING_LASTS })
       },
-      { rooms: [room] },
+      { accounts: [user], rooms: [room] },
     )
   },
 

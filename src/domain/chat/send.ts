@@ -82,7 +82,7 @@ export function makeSend({ database, clock, listener }: Deps) {
           const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
           return { shown: shown!, isRecorded }
         },
-        { rooms: [message.room_id], accounts: [author.id] },
+        { accounts: [author.id], rooms: [message.room_id], memberFeeds: [message.room_id] },
       )
       if (isRecorded) listener.committed(message.room_id)
       return shown

@@ -80,13 +80,12 @@ export interface ChangeWatch {
   settle(): Promise<string | undefined>
 }
 
-/**
- * What a unit of work writes: rows of these accounts, and of these rooms and the feeds of their members. It may read
- * anything, but only what it writes cannot change before its commit.
- */
+/** What a unit of work writes. It may read anything, but only what it writes cannot change before its commit. */
 export interface WriteScope {
   accounts?: readonly number[]
   rooms?: readonly number[]
+  /** Rooms; the feeds of their members are written. */
+  memberFeeds?: readonly number[]
 }
 
 export interface Database {

@@ -13,12 +13,14 @@ const listOf = (ids: ReadonlySet<number>): string => [...ids].map(Number).join('
 function union(scopes: readonly (WriteScope | undefined)[]) {
   const accounts = new Set<number>()
   const rooms = new Set<number>()
+  const memberFeeds = new Set<number>()
   for (const scope of scopes) {
     if (!scope) return undefined
     for (const account of scope.accounts ?? []) accounts.add(account)
     for (const room of scope.rooms ?? []) rooms.add(room)
+    for (const room of scope.memberFeeds ?? []) memberFeeds.add(room)
   }
-  return { accounts, rooms }
+  return { accounts, rooms, memberFeeds }
 }
 
 /** Statements that begin a transaction and wait until nobody else writes within the scopes. */
@@ -28,14 +30,11 @@ export function beginStatements(scopes: readonly (WriteScope | undefined)[]): st
   const scope = union(scopes)
   if (!scope) return [begin, `select pg_advisory_xact_lock(${WRITERS_LOCK})`]
   const statements = [begin, `select pg_advisory_xact_lock_shared(${WRITERS_LOCK})`]
+  const [accounts, rooms, feeds] = [listOf(scope.accounts), listOf(scope.rooms), listOf(scope.memberFeeds)]
+  if (rooms !== '') statements.push(`select 1 from rooms where id in (${rooms}) order by id for no key update`)
   const owners: string[] = []
-  const accounts = listOf(scope.accounts)
   if (accounts !== '') owners.push(`user_id in (${accounts})`)
-  const rooms = listOf(scope.rooms)
-  if (rooms !== '') {
-    statements.push(`select 1 from rooms where id in (${rooms}) order by id for no key update`)
-    owners.push(`user_id in (select user_id from room_members where room_id in (${rooms}))`)
-  }
+  if (feeds !== '') owners.push(`user_id in (select user_id from room_members where room_id in (${feeds}))`)
   if (owners.length > 0)
     statements.push(`select 1 from counters where ${owners.join(' or ')} order by user_id for no key update`)
   return statements
