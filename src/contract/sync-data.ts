@@ -5,7 +5,17 @@ import { Count, Cursor, Epoch, Id, Limit, Ok, ServerId, Wait } from './shapes.ts
 
 const Row = Type.Object({ id: Id }, { additionalProperties: true })
 const Verb = Type.Union([Type.Literal('INSERT'), Type.Literal('UPDATE'), Type.Literal('DELETE')])
-const Change = Type.Object({ table: Type.String(), operation: Verb, data: Row, cursor: Cursor })
+const Change = Type.Object({
+  table: Type.String(),
+  operation: {
+    ...Verb,
+    description:
+      '`INSERT`: created after the cursor of the request. `INSERT` and `UPDATE` carry the whole row: store it under its ' +
+      'id either way, as a row that changed while you read earlier pages arrives only as an `UPDATE`.',
+  },
+  data: { ...Row, description: 'The whole row; only `id` for `DELETE`.' },
+  cursor: Cursor,
+})
 
 interface PushOperation {
   table?: unknown
