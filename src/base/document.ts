@@ -7,10 +7,7 @@ export { BadDocument, type Path, type Place, type PlacedDocument } from './docum
 /** Size limits in bytes. The YAML parser reads only a few hundred kilobytes a second. */
 const LARGEST = { yaml: 8 * 1024 * 1024, json: 256 * 1024 * 1024 } as const
 
-/**
- * Reads one YAML 1.2 or JSON document. Throws `BadDocument` if it is neither, has duplicate names, is too large, or has
- * aliases that expand too far.
- */
+/** Reads one YAML 1.2 or JSON document. Throws `BadDocument`, also for duplicate names and aliases that expand too far. */
 export async function readDocument(text: string): Promise<PlacedDocument> {
   const source = text.replace(/^\ufeff/, '')
   if (/^\s*[[{]/.test(source)) {

@@ -2,7 +2,6 @@ import { deeperThan } from './nesting.ts'
 
 // The interface to language models, whatever runs them.
 
-/** The address of a model server. */
 export interface ModelServer {
   /** Without a trailing slash. */
   url: string
@@ -10,7 +9,6 @@ export interface ModelServer {
   key: string
 }
 
-/** A function call that a model requests. */
 export interface ModelCall {
   id: string
   name: string
@@ -46,7 +44,6 @@ export interface Picture {
   base64: string
 }
 
-/** A function that a model can call. */
 export interface ModelFunction {
   name: string
   description: string

@@ -15,10 +15,7 @@ export const sleep: Sleep = (ms, signal) =>
     signal?.addEventListener('abort', stop, { once: true })
   })
 
-/**
- * Sleeps for `ms`, or until the function passed to `onWake` is called; rejects on abort. Unlike `AbortSignal.any`, it
- * leaves no listener on a long-lived signal.
- */
+/** Sleeps until `ms` have passed or `onWake`'s function is called; rejects on abort. Leaves no listener on the signal. */
 export async function interruptibleSleep(
   sleep: Sleep,
   ms: number,

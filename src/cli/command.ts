@@ -112,7 +112,6 @@ export interface Globals {
 /** What the runner opens for `run` and closes afterwards. */
 export interface Needs {
   nothing: object
-  /** All commands by noun. */
   commands: { nouns: Record<string, Noun> }
   /** The domain on the data directory, whether or not the server runs. */
   domain: { domain: Domain; config: Config; directory: DataDirectory }

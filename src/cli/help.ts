@@ -54,7 +54,6 @@ function verbsOf({ verbs }: Noun): string {
   return named.length > 0 ? ` (${named.join(', ')})` : ''
 }
 
-/** `svc help exit-codes`. */
 export const exitCodeTable = (): string =>
   Object.entries(exitCodes)
     .map(([code, meaning]) => `${code.padStart(3)}  ${meaning}`)

@@ -29,10 +29,7 @@ export const watchSignals = (): Promise<never> =>
     for (const signal of ENDING) process.on(signal, onSignal)
   })
 
-/**
- * Runs work that ends in good order on a signal: `signal` is aborted with `ending`. `more` adds signals to the usual
- * ones.
- */
+/** Runs work that ends in good order when a signal aborts it with `ending`. `more` adds signals to the usual ones. */
 export async function interruptible<T>(
   ending: string | ((signal: NodeJS.Signals) => Exit),
   work: (signal: AbortSignal) => Promise<T>,

@@ -9,10 +9,7 @@ export interface Column<Row> {
   align?: 'left' | 'right'
 }
 
-/**
- * Output and input of a command: text for people, or one document with `--json`. Data goes to stdout, the rest to
- * stderr.
- */
+/** Text for people, or one document with `--json`. Data goes to stdout, the rest to stderr. */
 export interface Io {
   readonly json: boolean
   /** Whether both stdin and stderr are terminals. */

@@ -102,7 +102,6 @@ function addCommand(
   })
 }
 
-/** Adds one noun to the command tree. */
 async function addNoun(
   program: Command,
   name: string,
@@ -145,9 +144,7 @@ function verbOf(argv: readonly string[], { verbs }: Noun, [noun, second]: number
   return argv.includes('--') ? '' : undefined
 }
 
-/**
- * Parses a command line. Returns the command to run; undefined if help was printed. Throws `Exit` 2 if it is invalid.
- */
+/** Returns the command to run; undefined if help was printed. Throws `Exit` 2 if the command line is invalid. */
 export async function parse(argv: readonly string[], nouns: Record<string, Noun>): Promise<ParsedCommand | undefined> {
   const positions = wordPositions(argv)
   const first = argv[positions[0] ?? argv.length]
@@ -189,7 +186,6 @@ export async function parse(argv: readonly string[], nouns: Record<string, Noun>
   return chosen && { ...chosen, globals: globalsOf(program.opts()) }
 }
 
-/** Explains commander's error and suggests what to do. */
 async function explainError(error: CommanderError, entry: [string, Noun], program: Command, words: string[]) {
   const [name] = entry
   if (error.code === 'commander.excessArguments') {

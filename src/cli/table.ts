@@ -48,9 +48,7 @@ async function longTable(columns: readonly TableColumn[], rows: readonly string[
 /** Texts whose width equals their length, as most do. */
 const PLAIN = /^[ -~]*$/
 
-/**
- * Width of each cell. The library that measures other characters is loaded only if needed, because it is slow to load.
- */
+/** Width of each cell. The slow library for other characters is loaded only if needed. */
 async function widthsOf(cells: readonly (readonly string[])[]): Promise<number[][]> {
   const isPlain = cells.every((row) => row.every((text) => PLAIN.test(text)))
   if (isPlain) return cells.map((row) => row.map((text) => text.length))

@@ -20,10 +20,7 @@ export interface Downloaded {
   body: AsyncIterable<Uint8Array>
 }
 
-/**
- * An action with its exact parameters and result. Inferred field by field, which compiles a hundred times faster than
- * inferring the whole.
- */
+/** An action with its exact types, inferred field by field, which compiles a hundred times faster than the whole. */
 type Typed<P extends TObject, R extends TSchema> = Omit<AnyAction, 'params' | 'result'> & { params: P; result: R }
 
 /**

@@ -1,7 +1,4 @@
-/**
- * The server was not reached, the connection broke, or the server broke the contract; the message is a sentence that
- * says what to do.
- */
+/** The server was not reached, the connection broke, or the server broke the contract. The message says what to do. */
 export class Unreachable extends Error {
   override name = 'Unreachable'
   readonly exitCode = 7

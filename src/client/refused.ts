@@ -1,7 +1,4 @@
-/**
- * The sync engine refuses to continue, to prevent data loss; the message says what it found and what to do. Nothing was
- * changed.
- */
+/** The sync engine stops to prevent data loss; the message says what to do. Nothing was changed. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly exitCode = 8

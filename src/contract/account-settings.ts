@@ -40,10 +40,7 @@ export const securityEventKinds = [
   'token.minted',
 ] as const
 
-/**
- * Settings of the caller's account. Browser sessions only: a stolen device token must not be able to take over the
- * account.
- */
+/** Browser sessions only: a stolen device token must not be able to take over the account. */
 export const accountSettings = endpoint('/api/settings.php', {
   '2fa_status': action({
     summary: 'State of the second factor, and the number of unused backup codes.',

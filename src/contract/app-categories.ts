@@ -1,4 +1,3 @@
-/** Every app has one category. */
 export const categories = [
   'productivity',
   'communication',

@@ -46,7 +46,6 @@ export type ErrorCode = keyof typeof errors
 
 /** Data of a fault in addition to its code. */
 export interface FaultExtra {
-  /** Replaces the default text. */
   text?: string
   /** Whole seconds for the `Retry-After` header. */
   retryAfter?: number
@@ -54,9 +53,7 @@ export interface FaultExtra {
   fields?: Record<string, unknown>
 }
 
-/**
- * An error that is reported to the caller with its code, status and text. Any other error is a bug and becomes a 500.
- */
+/** An error that is reported to the caller with code, status and text. Any other error is a bug and becomes a 500. */
 export class Fault extends Error {
   override name = 'Fault'
   readonly code: ErrorCode

@@ -2,7 +2,6 @@ import { Type, type TObject, type TProperties } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { FileState, Timestamp } from './shapes.ts'
 
-/** Additional fields of failures, by code. */
 const fieldsOf: { [code in ErrorCode]?: TProperties } = {
   bad_request: {
     details: Type.Optional(

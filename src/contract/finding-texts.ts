@@ -1,7 +1,4 @@
-/**
- * Texts of the checks of an installation, with `{…}` for values. `svc doctor` prints them and the action `doctor` sends
- * them; the desktop parses them to show a translation.
- */
+/** Texts of the checks, with `{…}` for values, for `svc doctor` and the desktop, which parses them to translate them. */
 export const findingTexts = {
   not_applicable: 'not applicable here',
   backup_failed: 'the last one failed {time} ago: {message}',
@@ -85,7 +82,6 @@ export const findingTexts = {
 
 export type FindingText = keyof typeof findingTexts
 
-/** Inserts the values into a text. */
 export const findingText = (key: FindingText, values: Readonly<Record<string, string | number>> = {}): string =>
   findingTexts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 

@@ -46,7 +46,6 @@ export const requestHeaders = {
 
 export type RequestHeader = keyof typeof requestHeaders
 
-/** Response headers by name. */
 export const responseHeaders = {
   'Accept-Ranges': { description: '`bytes`: supports `Range`.', schema: text },
   'Content-Disposition': { description: '`attachment`, with the file name.', schema: text },

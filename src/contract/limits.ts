@@ -73,17 +73,11 @@ export const UPLOAD_BATCH = { max_entries: 1_000, max_bytes: 64 * 1_048_576 } as
 export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
 /** `if_empty`: the deletion of a folder may require that it is empty. */
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
-/**
- * Limits of an archive: files and folders in it, and selected items. The ids of selected items are part of the URL, of
- * which Node and proxies accept about 16 KiB.
- */
+/** Limits of an archive. IDs of selected items are part of the URL, of which Node and proxies accept about 16 KiB. */
 export const ARCHIVE = { max_entries: 100_000, max_chosen: 1_000 } as const
 export const BATCH_BODY = 8 * 1_048_576
 
-/**
- * Limits of a component: bytes of its code, and words that hooks must not contain. These only help authors; the
- * security boundary is the sandboxed frame.
- */
+/** Bytes of a component, and words that hooks must not contain: help for authors; the sandboxed frame is the boundary. */
 export const COMPONENT_CODE = {
   max_bytes: 102_400,
   blocked: ['eval(', 'Function(', 'XMLHttpRequest', 'document.cookie', 'localStorage'],

@@ -57,7 +57,6 @@ function fieldsOf(schema: Schema): Field[] {
   }))
 }
 
-/** An action in the reference. */
 interface Entry {
   title: string
   action: AnyAction
@@ -74,7 +73,6 @@ const entries: Entry[] = actions.map((action) => ({
   codes: errorsOf(action).map((code) => ({ code, status: errors[code][0], text: errors[code][1] })),
 }))
 
-/** Shell variables of the examples. */
 const exampleNotes = [
   'In the examples `$SVC_URL` is the address of the server and `$SVC_TOKEN` a device token. Browser sessions keep their',
   'cookie in the file `svc.cookies`; `$SVC_CSRF` is the `csrf_token` that the login answered.',
@@ -115,7 +113,6 @@ function markdownFields(title: string, fields: Field[]): string[] {
   return [`| ${title} | Type | |`, '| --- | --- | --- |', ...rows, '']
 }
 
-/** The API reference in Markdown. */
 export function referenceMarkdown(): string {
   const lines = [
     '# API reference',

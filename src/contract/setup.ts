@@ -3,7 +3,6 @@ import { action, endpoint } from './define.ts'
 import { Ok, Role, User } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'
 
-/** Creates the first administrator. */
 export const setup = endpoint('/api/setup.php', {
   setup: action({
     summary: 'Create the first administrator with the set-up link that `svc serve` printed.',

@@ -84,7 +84,6 @@ export const Page = Type.Object({
   server_id: ServerId,
 })
 
-/** The result of each operation of a push. */
 export const Pushed = Type.Object({
   ok: Ok,
   results: Type.Array(Outcome),

@@ -55,10 +55,7 @@ export function excessOf(kind: DataKind, { bytes, items }: DataUsage, bound: Dat
   return limit && `An account may keep ${limit} of ${NAMES[kind]}, and that is used up: delete some.`
 }
 
-/**
- * Runs `work`, which changes an account's data. Fault `quota_exceeded` if the data grows beyond its quota; it may always
- * shrink.
- */
+/** Fault `quota_exceeded` if `work` grows the account's data beyond its quota; it may always shrink. */
 export async function withinBound<T>(tx: Writer, user: number, kind: DataKind, work: () => Promise<T>): Promise<T> {
   const bound = await boundOf(tx, kind)
   if (bound.bytes < 0 && bound.items < 0) return work()

@@ -12,10 +12,7 @@ const GAP_MS = 15
 /** Waits long enough for another process to acquire the write lock, between two transactions of a command. */
 export const giveWay = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, GAP_MS))
 
-/**
- * Limits heavy operations: one at a time per account, and their slices are serialised over all accounts, with other work in
- * between.
- */
+/** One heavy operation at a time per account; slices of all accounts are serialised, with other work in between. */
 export function makeHeavy() {
   let lane: Promise<unknown> = Promise.resolve()
   let closed = false

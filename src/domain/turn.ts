@@ -15,10 +15,7 @@ export function makeTurnQueue(): (entry: () => void) => void {
 
 const longOperations = makeTurnQueue()
 
-/**
- * Yields to the event loop. One waiting operation continues per turn, so that many long operations block others no
- * longer than one.
- */
+/** One waiting operation continues per turn of the event loop, so many block others no longer than one. */
 export const turn = (): Promise<void> => new Promise((resolve) => longOperations(resolve))
 
 /** Entries of a list that are dealt with in one turn. */

@@ -28,7 +28,6 @@ interface Waiter {
 /** Subscribes to notifications with the first wait. */
 export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Parts): Waiters {
   const sleepers = new Map<number, Set<Waiter>>()
-  /** Ids of new waiters. */
   const fresh = new Set<number>()
   let timer: NodeJS.Timeout | undefined
   let looking = false
@@ -63,9 +62,7 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
     }, checkIntervalMs)
   }
 
-  /**
-   * A change between the request's own read and its wait would be missed: poll once more, shared by all new waiters.
-   */
+  /** A change between a request's read and its wait would be missed: poll once more, shared by all new waiters. */
   function lookOnce(id: number): void {
     fresh.add(id)
     if (fresh.size > 1) return

@@ -19,10 +19,7 @@ export interface Holder {
 }
 
 interface LockOptions {
-  /**
-   * Age in milliseconds after which a lock of another machine counts as abandoned: whether its holder still runs cannot
-   * be checked.
-   */
+  /** Age in ms at which a lock of another machine counts as abandoned: its holder cannot be checked. */
   abandoned?: number
 }
 
@@ -46,10 +43,7 @@ export function mayBeRunning({ pid, host, began }: Holder): boolean {
   return now === undefined || began === undefined || now === began
 }
 
-/**
- * Acquires a lock and returns its release function; undefined while another process holds it. The lock of a dead
- * process is replaced.
- */
+/** Returns the release function; undefined while another process holds it. Replaces the lock of a dead process. */
 export function tryLock(file: string, options: LockOptions = {}): (() => void) | undefined {
   const token = randomHex(8)
   const own = `${file}.${token}`
@@ -99,10 +93,7 @@ function parseHolder(text: string): Holder | undefined {
   }
 }
 
-/**
- * A link is created completely or not at all, so no lock is ever seen without its holder. Without hard links the file
- * is copied.
- */
+/** A link is created completely or not at all, so no lock lacks its holder. Without hard links the file is copied. */
 function linkIfAbsent(from: string, to: string): boolean {
   try {
     try {

@@ -1,7 +1,4 @@
-/**
- * Messages to the hashing thread: hash bytes, hash a file up to a position, or end, with or without the result. Shared
- * memory is not copied.
- */
+/** Messages to the hashing thread. Shared memory is not copied. */
 export type ToHasher =
   | { job: number; bytes: Uint8Array }
   | { job: number; fd: number; upTo: number }
@@ -13,10 +10,7 @@ export interface FromHasher {
   error?: Error
 }
 
-/**
- * The program of the hashing thread. It is passed as text, so that it works however the package is bundled: it must not
- * use anything from outside its own body.
- */
+/** Passed as text, so that it works however the package is bundled: it must use nothing outside its own body. */
 export function hashThread(): void {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const { readSync } = process.getBuiltinModule('node:fs')

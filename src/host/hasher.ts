@@ -77,10 +77,7 @@ interface Thread {
   close(): Promise<void>
 }
 
-/**
- * Starts the thread. It keeps the process alive only while a response or its end is awaited. `onEnd` is called when it
- * has ended.
- */
+/** Keeps the process alive only while a response or its end is awaited. `onEnd` is called when the thread has ended. */
 function openThread(onEnd: () => void): Thread {
   const worker = new Worker(`(${hashThread.toString()})()`, { eval: true })
   const waiting: { resolve: (sha256?: string) => void; reject: (error: Error) => void }[] = []

@@ -11,10 +11,7 @@ function assertRegular(path: string, stats: Stats): void {
   throw Object.assign(new Error(`${code}: not a regular file, open '${path}'`), { code, path })
 }
 
-/**
- * Throws an error that names the file unless it can be read and written or does not exist. It is not opened: closing it
- * would release SQLite's locks on it.
- */
+/** Throws unless the file is readable and writable or missing. Opening it would release SQLite's locks when it is closed. */
 export function assertUsable(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (!stats) return

@@ -21,10 +21,7 @@ function load(): typeof BetterSqlite3 {
   }
 }
 
-/**
- * Opens or creates a database file whose commits are durable before they return. `patience` is how long a statement
- * waits for another connection's lock, in milliseconds.
- */
+/** Commits are durable before they return. `patience` is how long a statement waits for another lock, ms. */
 export function openEngine(file: string, patience: number, { fileMustExist = false } = {}): SqliteHandle {
   const handle = new (load())(file, { timeout: patience, fileMustExist })
   try {

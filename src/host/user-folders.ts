@@ -4,10 +4,7 @@ import { isAbsolute, join } from 'node:path'
 const standard = { config: '.config', data: '.local/share', state: '.local/state' } as const
 const variables = { config: 'XDG_CONFIG_HOME', data: 'XDG_DATA_HOME', state: 'XDG_STATE_HOME' } as const
 
-/**
- * The user's folder for configuration, data or state (XDG Base Directory Specification). Relative paths in the
- * variables are ignored, as the specification says.
- */
+/** XDG Base Directory Specification: relative paths in the variables are ignored. */
 export function userFolder(kind: keyof typeof standard, env: NodeJS.ProcessEnv): string {
   const named = env[variables[kind]]
   return named && isAbsolute(named) ? named : join(env['HOME'] || homedir(), standard[kind])

@@ -4,16 +4,11 @@ import { withAuthority, type Accounts, type Authority, type Caller } from '../do
 /** Tolerance in ms within which the end of an access and its last use count as simultaneous. */
 export const RECHECK_TOLERANCE_MS = 20
 
-/**
- * Whether the caller of a request is still allowed to make it. A check throws the fault that the guard would now refuse
- * the request with.
- */
+/** A check throws the fault that the guard would now refuse the request with. */
 export interface Access {
   /** Checks again unless the last check is less than `within` ms old. */
   recheck(within?: number): Promise<void>
-  /**
-   * Runs a handler. Each of its transactions rechecks access until the response and the promise of `completion` are done.
-   */
+  /** Rechecks access in each transaction until the response and the promise of `completion` are done. */
   run<T>(answer: () => Promise<T>, completion: (answered: T) => Promise<void> | undefined): Promise<T>
   /** Calls `ended` when the token or session ends. Returns a function that stops watching. */
   watch(ended: (refusal: Error) => void): () => void

@@ -26,7 +26,6 @@ export class CoalescedMessage extends IncomingMessage {
   #pending: Buffer | undefined
   #filled = 0
   #tiny = 0
-  /** Bytes of the body received so far. */
   received = 0
   /** Called when all of the body has arrived. */
   onComplete: (() => void) | undefined

@@ -1,6 +1,4 @@
-/**
- * Size in bytes to which small chunks are coalesced: writing each file header separately costs more than its bytes do.
- */
+/** Bytes to which small chunks are coalesced: writing each file header separately costs more than its bytes do. */
 const PIECE = 64 * 1_024
 
 /** Coalesces small chunks of a stream into larger ones. */

@@ -4,10 +4,7 @@ import { matchesEtag } from './etag.ts'
 import type { Call, ByteResponse } from './handler.ts'
 import { parseRange } from './range.ts'
 
-/**
- * Headers of file downloads. Browsers save the file whatever its content is; if it is opened anyway, the sandbox
- * disables scripts.
- */
+/** Browsers save the file whatever its content is; if it is opened anyway, the sandbox disables scripts. */
 export const downloadHeaders = {
   'content-type': 'application/octet-stream',
   'x-content-type-options': 'nosniff',
@@ -26,10 +23,7 @@ export function contentDisposition(name: string): string {
   return `attachment; filename="${plain}"; filename*=UTF-8''${encoded}`
 }
 
-/**
- * Responds with a download named after the last segment of `path`: 200, 206 for a range, or 304. Fault
- * `range_not_satisfiable`.
- */
+/** A download named after the last segment of `path`: 200, 206 or 304. Fault `range_not_satisfiable`. */
 export async function fileResponse(
   { headers, head, domain }: Pick<Call<unknown>, 'headers' | 'head' | 'domain'>,
   path: string,

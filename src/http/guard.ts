@@ -32,10 +32,7 @@ export interface GuardDependencies {
   reserve: DiskReserve
 }
 
-/**
- * Identifies the caller. If there is an Authorization header, the cookie is ignored. Faults: `unauthorized`,
- * `2fa_required`.
- */
+/** With an Authorization header, the cookie is ignored. Faults: `unauthorized`, `2fa_required`. */
 export async function identify(
   { domain }: Pick<GuardDependencies, 'domain'>,
   { auth }: Pick<AnyAction, 'auth'>,
@@ -96,10 +93,7 @@ export const isReading = ({ method, reads }: AnyAction): boolean => method === '
 
 export interface Guard {
   admit(action: AnyAction, request: FastifyRequest, reply: FastifyReply): Admitted | Promise<Admitted>
-  /**
-   * Filters the actions that a body may still name to those its sender may call. The named action is admitted
-   * separately.
-   */
+  /** The actions that a body may still name and its sender may call; the named one is admitted separately. */
   narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply): Promise<readonly AnyAction[]>
 }
 

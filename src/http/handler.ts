@@ -55,7 +55,6 @@ export interface Call<A> {
   signal(): AbortSignal
   /** Logs an error that occurs after the response has started. */
   report(error: unknown): void
-  /** Whether the method is HEAD. */
   head: boolean
   /** The session ID in the cookie, unverified: logins start without a session. */
   cookie: string | undefined

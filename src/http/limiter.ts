@@ -1,9 +1,7 @@
 import type { Clock } from '../base/clock.ts'
 import { LIMIT_WINDOW } from '../contract/limits.ts'
 
-/**
- * State of the limit that leaves the fewest requests. `retryAfter` is in whole seconds, 0 when the request may pass.
- */
+/** The limit that leaves the fewest requests. `retryAfter` is in whole seconds, 0 when the request may pass. */
 export interface RateLimitStatus {
   limit: number
   remaining: number
@@ -16,9 +14,7 @@ export interface RateLimitStatus {
 export interface Quota {
   key: string
   max: number
-  /**
-   * Units that a request counts as, 1 by default. A request that costs more than `max` passes when the window is empty.
-   */
+  /** Units of the request, 1 by default. More than `max` passes when the window is empty. */
   cost?: number
 }
 
@@ -51,10 +47,7 @@ export function makeLimiter(clock: Clock) {
   }
 
   return {
-    /**
-     * Counts a request against all limits, or against none if one of them is exhausted. Returns the state of the
-     * tightest one.
-     */
+    /** Counts against all limits, or none if one is exhausted. Returns the state of the tightest one. */
     acquire(...quotas: [Quota, ...Quota[]]): RateLimitStatus {
       const now = clock.now()
       if (++calls % SWEEP_EVERY === 0) sweep(now)

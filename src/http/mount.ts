@@ -36,9 +36,7 @@ declare module 'fastify' {
   }
 }
 
-/**
- * The query of a request. Fault `bad_request` for invalid percent-encoded UTF-8, which the parser would keep as it is.
- */
+/** Fault `bad_request` for invalid percent-encoded UTF-8, which the parser would keep as it is. */
 function queryOf({ url, query }: FastifyRequest): Query {
   if (url.includes('%')) {
     try {
@@ -152,9 +150,7 @@ function register(app: FastifyInstance, route: Route): void {
 
 const METHODS: HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/**
- * Handles requests that no action route matched: default actions, actions named in the body, other spellings, errors.
- */
+/** Requests without an action route: default actions, actions named in the body, other spellings, errors. */
 function registerFallback(app: FastifyInstance, path: string, routes: Route[], guard: Guard): void {
   const acceptsMethod = ({ action }: Route, { method }: FastifyRequest) => methodsOf(action).includes(method)
   /** The route of an action by name, or the default one. Faults: `unknown_action`, `method_not_allowed`. */

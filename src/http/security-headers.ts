@@ -47,10 +47,7 @@ export const appFileHeaders = {
 /** Browser features that pages of this package never use. */
 const permissionsPolicy = 'camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()'
 
-/**
- * Headers of the desktop page: only scripts and styles of the package. This policy also keeps its frames from
- * navigating to other sites.
- */
+/** Only scripts and styles of the package run, and frames cannot navigate to other sites. */
 export const desktopHeaders: Record<string, string> = {
   'content-security-policy': [
     "default-src 'none'",
@@ -72,10 +69,7 @@ export const desktopHeaders: Record<string, string> = {
   'cache-control': 'no-cache',
 }
 
-/**
- * Headers of system apps: like custom apps, but without any network access, so that injected content cannot leak data.
- * They talk to the desktop only.
- */
+/** Like custom apps, but without network access, so that injected content cannot leak data. */
 export const systemAppHeaders: Record<string, string> = {
   ...appFileHeaders,
   'content-security-policy': [

@@ -1,9 +1,6 @@
 const NAME = 'PHPSESSID'
 
-/**
- * The session ID of a Cookie header; undefined for two of them. A page of a sibling domain can add a cookie and must
- * not choose the session.
- */
+/** Undefined for two cookies: a page of a sibling domain can add one and must not choose the session. */
 export function sessionCookieOf(header: string | undefined): string | undefined {
   if (!header?.includes(NAME)) return undefined
   const values = header.split(';').flatMap((pair) => {

@@ -39,10 +39,7 @@ function assertPublic(host: string, addresses: readonly string[]): void {
     throw privateAddress(host)
 }
 
-/**
- * An agent that connects only to the public internet: it resolves the name, checks all addresses, connects to one of
- * them, and checks the remote address again.
- */
+/** Connects only to the public internet: checks all resolved addresses, and the remote address after connecting. */
 export function publicAgent({
   resolve = (host) => lookup(host, { all: true }),
   dial,

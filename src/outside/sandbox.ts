@@ -19,7 +19,6 @@ export interface SandboxOptions {
   /** Time limit of one command, ms. */
   timeoutMs?: number
   bwrap?: string
-  /** As `process.arch` has it. */
   arch?: string
   /** The environment in which a service manager is searched; none without it. */
   env?: NodeJS.ProcessEnv

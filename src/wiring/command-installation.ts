@@ -12,7 +12,6 @@ import { lookAtDatabase } from './installation/lost-database.ts'
 import { PLACES } from './installation/storage.ts'
 
 interface Wish extends Pick<LocalOptions, 'dataDir' | 'anew'> {
-  /** Whether to create a missing installation. */
   create: boolean
   /** Whether the command changes nothing: without an installation, `work` then gets a temporary one. */
   dryRun: boolean

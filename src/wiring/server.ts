@@ -57,7 +57,6 @@ export interface RunningServer {
 
 /** The result of a seed, with secrets that cannot be shown again. */
 export interface Seeded extends Pick<Plan, 'items' | 'unchanged' | 'plainPasswords'> {
-  /** By user name. */
   passwords: Record<string, string>
   /** Device tokens by user name, valid for a day; made only with a ready file. */
   tokens: Record<string, string>
@@ -102,10 +101,7 @@ function startUpkeep(local: Local, afterMs: number, log: Log): () => void {
   return () => timers.forEach((timer) => clearInterval(timer))
 }
 
-/**
- * Tracks connections and returns a function that closes those without any request. Node counts them as busy, and
- * browsers open some in advance.
- */
+/** Returns a function that closes connections without a request: Node counts them as busy, browsers open some in advance. */
 function watchConnections(server: Server): () => void {
   const open = new Set<Socket>()
   server.on('connection', (socket) => {

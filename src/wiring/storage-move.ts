@@ -56,7 +56,6 @@ export interface Moved {
 interface Place {
   directory: DataDirectory
   env: NodeJS.ProcessEnv
-  /** The identity of the installation. */
   owner: string
   /** Addresses as in the settings, empty for the data directory. */
   database: string
@@ -145,7 +144,6 @@ async function rowsToSqlite(place: Place): Promise<Moved> {
   return { what: 'rows', contents: 0, bytes: 0, left, variable }
 }
 
-/** Contents copied in parallel. */
 const CONCURRENCY = 4
 
 /** Copies every missing content and checks it against its name, its SHA-256. */

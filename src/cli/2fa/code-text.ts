@@ -1,7 +1,5 @@
-/** Formats a backup code as two groups of five. */
 export const formatCode = (code: string): string => `${code.slice(0, 5)}-${code.slice(5)}`
 
-/** Formats backup codes, two per line. */
 export function formatBackupCodes(codes: readonly string[]): string {
   const shown = codes.map(formatCode)
   const pairs = shown.flatMap((code, index) =>

@@ -23,7 +23,6 @@ export const sourceText = ({ source, owner }: RegisteredApp): string =>
 
 export const labelOf = ({ name, slug }: RegisteredApp): string => `${printable(name)} (${slug})`
 
-/** Flags of `app add` and `app set`. */
 export const detailFlags = {
   path: flag.text('where it loads from: /apps/… or an allowed https address', 'ADDRESS'),
   description: flag.text('what it is for', 'TEXT'),
@@ -39,7 +38,6 @@ type DetailFlags = {
     : never
 }
 
-/** Converts the flags to the details of an app. */
 export const detailsOf = ({ path, description, category, icon, supportsContext, adminOnly }: DetailFlags) => ({
   ...(path !== undefined && { app_path: path }),
   ...(description !== undefined && { description }),

@@ -11,7 +11,6 @@ import { Exit } from '../exit.ts'
 // Reads an app package, a folder or an archive, into memory: regular files only, within the limits of a package.
 // Problems are collected, so that the author sees all of them at once.
 
-/** Files of a package by path. */
 export interface PackageFiles {
   files: Map<string, Uint8Array>
   problems: Remark[]

@@ -32,10 +32,7 @@ export function remarkLines(remarks: readonly Remark[]): string[] {
   return [...remarks.slice(0, MAX_LISTED).map(remarkLine), ...(more > 0 ? [`… and ${more} more.`] : [])]
 }
 
-/**
- * Loads a package for installation and prints warnings for its author. Throws `Exit` with every problem if it is
- * invalid.
- */
+/** Loads a package and prints warnings for its author. Throws `Exit` with every problem if it is invalid. */
 export async function loadPackage(io: Io, path: string): Promise<AppPackage> {
   const { app, problems, warnings } = await inspectPackage(path)
   if (!app) {

@@ -45,10 +45,7 @@ async function receive({ output }: ConversationContext, events: AsyncIterable<As
   return answer!
 }
 
-/**
- * Asks one question and shows the whole answer, asking the user to permit tools where needed. Without a terminal, tools
- * are declined and the exit code is 8.
- */
+/** Asks one question and shows the answer. Without a terminal, tools are declined and the exit code is 8. */
 export async function askQuestion(context: ConversationContext, question: Question): Promise<AssistantAnswer> {
   const { io, asking, isStream: stream, signal } = context
   let declined: Confirmation | undefined

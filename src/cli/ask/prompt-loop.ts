@@ -19,10 +19,7 @@ export async function promptLoop(
   }
 }
 
-/**
- * Reads one line; undefined at the end of input. The terminal is held only while reading, so that answers can be
- * interrupted.
- */
+/** Reads one line; undefined at the end of input. Holds the terminal only while reading: answers can be interrupted. */
 async function question(prompt: string, signal: AbortSignal): Promise<string | undefined> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)))

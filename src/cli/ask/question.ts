@@ -71,9 +71,7 @@ async function pipedText(io: Io): Promise<string> {
 
 const tooLong = () => usage(`The question with its files is longer than ${MAX_CHARACTERS} characters: attach less.`)
 
-/**
- * Composes a question from the arguments, standard input and files; the image is separate. Undefined if all are empty.
- */
+/** Composes a question from arguments, standard input and files; undefined if all are empty. */
 export async function composeQuestion(
   io: Io,
   words: readonly string[],

@@ -8,7 +8,6 @@ import { formatTime, parseTime } from '../time-format.ts'
 import { detailText, documentOf, lineOf } from './entry.ts'
 
 const DEFAULT_LIMIT = 50
-/** Interval at which `--follow` polls, ms. */
 const POLL_MS = 1_000
 /** Entries read at a time while following. */
 const BATCH = 1_000

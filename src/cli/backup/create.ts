@@ -75,10 +75,7 @@ export const create = command({
   },
 })
 
-/**
- * Applies the retention settings; returns the IDs of removed backups, or what prevented it: the new backup is stored
- * all the same.
- */
+/** Applies the retention settings; returns the IDs of removed backups, or what prevented it. */
 async function pruneAfter(
   backups: Backups,
   lookup: Seeking,

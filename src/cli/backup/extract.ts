@@ -74,10 +74,7 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/**
- * Writes entries in order, folders before their contents. The first is the top: it keeps only its last name, the root
- * none.
- */
+/** Writes entries in order, folders before their contents. The top keeps only its last name, the root none. */
 async function writeAll(
   browser: Browser,
   [top, ...below]: Entry[],

@@ -5,7 +5,6 @@ import { addGlobals } from '../program.ts'
 /** Completions as data for every shell's script. */
 export interface Tree {
   nouns: NounCompletion[]
-  /** Flags of every command. */
   globals: FlagCompletion[]
 }
 

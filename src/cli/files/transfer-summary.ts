@@ -7,12 +7,9 @@ import type { Io } from '../io.ts'
 interface TransferSummary {
   /** A file existed with the same content. */
   unchanged(): void
-  /** A file was transferred. */
   transferred(bytes: number): void
   skip(path: string, reason: string): void
-  /**
-   * Prints the result, beginning with `Downloaded` or `Uploaded`; returns the exit code, 3 if something was left out.
-   */
+  /** Prints the result; returns the exit code, 3 if something was left out. */
   report(io: Io, verb: string, target: string, about: object): ExitCode
 }
 

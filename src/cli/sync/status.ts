@@ -81,7 +81,6 @@ function statusPage(io: Io, found: Status, now: number): string {
   return lines.join('\n')
 }
 
-/** Conflicts of files and rows. */
 const unresolved = ({ conflicts, rows }: Status): number =>
   conflicts.length + (rows ? rows.conflicts + rows.refused : 0)
 

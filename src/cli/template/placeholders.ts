@@ -7,7 +7,6 @@ import { flag, type Globals } from '../command.ts'
 import { usage } from '../exit.ts'
 import { catalogue, type Template } from './catalogue.ts'
 
-/** Placeholders with a flag. */
 export const valueFlags = {
   host: flag.text('name under which users reach the service (cloud.example.org)', 'NAME'),
   user: flag.text('system user that runs it (svc)', 'NAME'),

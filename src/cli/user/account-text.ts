@@ -16,5 +16,4 @@ export function stateText(user: ListedUser): string {
   return user.codes_locked_until === null ? 'active' : `codes locked until ${formatTime(user.codes_locked_until)}`
 }
 
-/** A time, or `never`. */
 export const timeText = (time: number | null): string => (time === null ? 'never' : formatTime(time))

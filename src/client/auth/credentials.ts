@@ -54,10 +54,7 @@ export const isToken = (text: unknown): text is string => typeof text === 'strin
 
 export const credentialsFile = (env: Env): string => join(userFolder('config', env), 'svc', 'credentials.json')
 
-/**
- * Reads the stored credentials; empty if there are none. Rejects a file that others can read or that is damaged, and
- * leaves it unchanged.
- */
+/** Stored credentials; empty if there are none. Rejects a file that is damaged or that others can read. */
 export async function readCredentials(env: Env): Promise<Credentials> {
   const file = credentialsFile(env)
   let text: string

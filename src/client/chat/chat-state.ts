@@ -24,7 +24,6 @@ export interface ChatState {
   /** All users. */
   people: Person[]
   online: Set<number>
-  /** The open room. */
   current: number | undefined
   logs: Map<number, Log>
   /** Users typing in the open room. */

@@ -22,7 +22,6 @@ async function folderOf(api: Api, room: ChatRoom): Promise<string> {
   return folder
 }
 
-/** Files of a room, by name. */
 export async function roomFiles(api: Api, room: ChatRoom): Promise<RoomFile[]> {
   const { items } = await api.call(filesystem.actions.list, { path: await folderOf(api, room) })
   return items.filter(({ type }) => type === 'file')

@@ -19,7 +19,6 @@ interface Parts {
   heard: (message: Message, forMe: boolean) => void
   /** Called for own messages that arrive. */
   arrived: (message: Message) => void
-  /** Runs work in the background. */
   background: (work: Promise<unknown>) => void
   isFocused: () => boolean
 }

@@ -1,9 +1,6 @@
 import { LATEST_MTIME } from '../../contract/limits.ts'
 
-/**
- * A modification time in whole seconds since the epoch; undefined if the API cannot represent it (not a number, before
- * 1970, the year 300000).
- */
+/** In whole seconds since the epoch; undefined if the API cannot represent it (before 1970, the year 300000). */
 export function knownTime(seconds: unknown): number | undefined {
   if (typeof seconds !== 'number') return undefined
   const whole = Math.floor(seconds)

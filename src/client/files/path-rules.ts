@@ -11,10 +11,7 @@ export const MAX_SEGMENT_BYTES = 255
 // oxlint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\\]/
 
-/**
- * Windows device names, with or without an extension (learn.microsoft.com, Naming Files); superscript digits count as
- * digits there.
- */
+/** Windows device names, with or without an extension; superscript digits count (learn.microsoft.com, Naming Files). */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])$/i
 
 const NOT_ON_WINDOWS = /[<>:"|?*]|[. ]$/
@@ -34,10 +31,7 @@ export const nameProblem = (name: string): 'bad_name' | undefined =>
 /** A UTF-16 code unit takes at most three bytes of UTF-8. */
 export const isTooLong = (text: string, bytes: number): boolean => text.length * 3 > bytes && byteLength(text) > bytes
 
-/**
- * Whether a path from the server may be joined to a local root. Checked for every path of the API: a broken or hostile
- * server could otherwise name files outside.
- */
+/** Whether a path from the server may be joined to a local root: a hostile server could name files outside. */
 export function isSafePath(path: unknown): path is string {
   if (typeof path !== 'string' || !path.startsWith('/') || path === '/') return false
   const segments = path.slice(1).split('/')

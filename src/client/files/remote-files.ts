@@ -90,7 +90,6 @@ export async function makeFolder(api: Api, path: string): Promise<{ created: boo
   }
 }
 
-/** Moves a file or a folder. */
 export async function movePath(api: Api, from: string, to: string): Promise<void> {
   const action = isShared(from) || isShared(to) ? filesystem.actions.move : syncFiles.actions.move
   await api.call(action, { from, to })

@@ -40,10 +40,7 @@ export interface Uploaded {
   version?: number
 }
 
-/**
- * Uploads a file with its checksum, so that the server stores exactly what was measured, or nothing. Files of rooms
- * have no checksum; their length must match.
- */
+/** Uploads a file with its checksum, so that the server stores exactly what was measured. Room files have none. */
 export async function upload(
   api: Api,
   path: string,

@@ -11,10 +11,7 @@ interface Http {
 /** Internal: a kept-alive connection was closed before the server saw the request. */
 class StaleConnection extends Error {}
 
-/**
- * The transport for Node: node:http and node:https with keep-alive. The global fetch would double the start time of the
- * process.
- */
+/** Uses node:http with keep-alive: the global fetch would double the start time of the process. */
 export function makeNodeTransport(): Transport {
   const agents = new Map<string, Agent>()
 

@@ -81,10 +81,7 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
 
     answered: (limit: string): void => queueOf(limit).backoff.reset(),
 
-    /**
-     * Records a rate-limited request: it does not count, and its limit is paused. Returns the pause in ms; undefined if
-     * the limiter gives up.
-     */
+    /** A rate-limited request does not count and pauses its limit. Returns the pause in ms; undefined to give up. */
     pause(limit: string, at: number | undefined, retryAfter = 0): number | undefined {
       const window = calls[limit] ?? []
       const index = at === undefined ? -1 : window.lastIndexOf(at)

@@ -35,14 +35,11 @@ export async function readJson(answer: WireAnswer, from: string, limit = LARGE):
   return value as Json
 }
 
-/** Discards a response. */
 export async function discard(answer: WireAnswer): Promise<void> {
   for await (const _ of answer.body) break
 }
 
-/**
- * Redirects are not followed: the token belongs to one origin, and a wrong URL should be corrected where it is stored.
- */
+/** Redirects are not followed: the token belongs to one origin, and a wrong URL should be corrected. */
 export function refuseRedirect(answer: WireAnswer, from: string): void {
   if (answer.status < 300 || answer.status > 399 || answer.status === 304) return
   const target = answer.headers['location']

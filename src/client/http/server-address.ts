@@ -9,10 +9,7 @@ export class BadAddress extends Error {
   readonly exitCode = 2
 }
 
-/**
- * Normalises the URL of a server: adds the scheme (https, or http for this machine) and removes a trailing slash.
- * Throws `BadAddress`.
- */
+/** Normalises a server URL: adds the scheme (https; http for this machine), drops the last slash. Throws `BadAddress`. */
 export function normalAddress(text: string): string {
   const trimmed = text.trim()
   const url = parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : guessScheme(trimmed))

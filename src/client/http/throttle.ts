@@ -19,13 +19,11 @@ export interface ThrottleOptions {
   signal?: AbortSignal | undefined
   /** Called for waits of a second or more. */
   onWait?: (limit: string, ms: number) => void
-  /** Called for each request sent. */
   onRequest?: (limit: string) => void
   /** Stores `calls` at intervals, so that a killed run does not lose them. */
   keep?: (() => void) | undefined
 }
 
-/** A throttle with its counters. */
 export interface Throttled {
   throttle: Throttle
   /** Requests so far. */

@@ -1,4 +1,3 @@
-/** One request. */
 export interface WireRequest {
   method: 'GET' | 'POST'
   url: string

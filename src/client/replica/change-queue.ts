@@ -58,10 +58,7 @@ export function makeQueue(db: SqliteFile, base: Base) {
   return {
     ...store,
 
-    /**
-     * Queues a change; `before` is the row in the local view. Undefined if nothing is left to send, because the row was
-     * never sent.
-     */
+    /** `before` is the row in the local view. Undefined if nothing is left to send, because the row was never sent. */
     add(change: Change, before: Row | undefined, at: number): Waiting | undefined {
       const { table, verb, values, op_id, base_version } = change
       const twin = op_id === undefined ? undefined : store.byOp(op_id)
@@ -99,10 +96,7 @@ export function makeQueue(db: SqliteFile, base: Base) {
       return store.insert({ ...common, row, values, base_version: version ?? null, chained, before: then, strict })
     },
 
-    /**
-     * Takes the next operations to send and marks them: at most `most`, and none whose row or version depends on the
-     * result of an earlier one.
-     */
+    /** Takes and marks the next operations, at most `most`, none of which depends on the result of an earlier one. */
     nextBatch(most = PUSH_OPERATIONS): Waiting[] {
       const batch: Waiting[] = []
       let bytes = ENVELOPE

@@ -62,7 +62,6 @@ export interface RejectedChange {
   at: number
 }
 
-/** A row of the server. */
 export interface ServerRow extends Row {
   id: number
 }

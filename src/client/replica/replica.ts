@@ -27,10 +27,7 @@ export interface Opened {
   damaged: { file: string; kept: number } | undefined
 }
 
-/**
- * Opens the replica on this machine and creates its file if missing. A damaged file is moved aside: its rows are
- * downloaded again, and readable queued changes are kept.
- */
+/** Opens or creates the replica. Of a damaged file, readable queued changes are kept; rows are downloaded again. */
 export function openReplica(file: string, owner: AccountIdentity, clock: Clock): Opened {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600))

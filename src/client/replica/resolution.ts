@@ -16,7 +16,6 @@ function renamed(table: TableName, values: Row, mark: string): Row {
   return { ...values, [name]: `${values[name].slice(0, room).toWellFormed()} ${mark}` }
 }
 
-/** A new row with all that is known of the rejected one. */
 function insertAgain(rejectedChange: RejectedChange, known: Row | null, mark?: string): Change {
   const { table, mine } = rejectedChange
   const all = { ...own(table, known), ...mine }

@@ -10,7 +10,6 @@ export type RowFormat = (typeof ROW_FORMATS)[number]
 export interface Candidate {
   /** For example `line 3`. */
   where: string
-  /** The table's own columns. */
   values: Row
   /** Values of columns that the server sets. */
   id?: number

@@ -3,10 +3,7 @@ import type { TableName } from '../../contract/tables.ts'
 import type { Candidate } from './row-files.ts'
 import type { Change } from '../replica/replica-records.ts'
 
-/**
- * The changes that import rows. IDs are derived from the file and the row's position, so that a repeated import is
- * recognised row by row; `again` creates new ones.
- */
+/** The changes that import rows. IDs derive from file and position, so repeats are recognised; `again` creates new ones. */
 export function changesOf(table: TableName, candidates: readonly Candidate[], text: string, again: boolean): Change[] {
   const file = createHash('sha256').update(text).digest('hex')
   return candidates.map(({ values, id, version }, index) => {

@@ -16,9 +16,7 @@ export interface Done {
   reason?: Reason
   /** Bytes transferred. */
   size?: number
-  /** Where a conflict copy is. */
   copy?: string
-  /** Where it was moved to. */
   to?: string
   /** Files that were moved with a folder. */
   files?: number

@@ -52,7 +52,6 @@ export interface Status {
   ignored: Ignored[]
   /** Items that no run synchronises, and failures of the last run. */
   skipped: (Skipped & { message: string })[]
-  /** Unresolved conflict copies. */
   conflicts: Copied[]
   /** The account's rows; null if there is no replica. */
   rows: RowStatus | null

@@ -34,10 +34,7 @@ export interface Waited {
   refused?: Summary['refused']
 }
 
-/**
- * Waits until both sides are in sync: checks the folder first, and only then asks the account, with one request. Takes
- * no lock. Throws errors of the server or the connection.
- */
+/** Waits until both sides are in sync: checks the folder first, then asks the account. Takes no lock. */
 export async function waitUntilInSync({
   status,
   plan,

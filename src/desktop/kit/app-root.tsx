@@ -5,7 +5,6 @@ import './kit.css'
 import { Dialogs } from './dialog.tsx'
 import { Toasts } from './toast.tsx'
 
-/** Renders a built-in app in its frame. */
 export async function start(App: FunctionComponent): Promise<void> {
   await connect()
   // Following a link would navigate the frame of the app.

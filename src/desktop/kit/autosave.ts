@@ -59,7 +59,6 @@ function makeDraftStore<N extends TableName>(name: string) {
 const isStored = <N extends TableName>(row: Row<N> | undefined, fields: Partial<Fields<N>>): boolean =>
   row !== undefined && Object.entries(fields).every(([name, value]) => row[name as keyof Row<N>] === value)
 
-/** A debounced function per key. */
 function makeDebounce(run: (key: string) => void) {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   return (key: string, ms = SAVE_DELAY): void => {
@@ -132,7 +131,6 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
   void restore().then((keys) => keys.forEach((key) => void save(key)))
 
   return {
-    /** By key. */
     all: drafts,
     of: (row: number): Draft<N> | undefined => [...drafts.value.values()].find(({ id }) => id === row),
     insertedId: (key: string): number | undefined => insertedIds.get(key),
@@ -151,7 +149,6 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
       if (draft.state !== 'conflict') saveLater(at)
       return at
     },
-    /** Saves all drafts now. */
     flush: () => [...drafts.value.keys()].forEach((key) => void save(key)),
     /** Resolves a conflict or a failure: saves or discards the draft. */
     resolve(key: string, winner: 'mine' | 'theirs'): void {

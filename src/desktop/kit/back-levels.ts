@@ -12,7 +12,6 @@ const levels = signal<readonly Level[]>([])
 /** Number of views of this page that the Back button of a phone leaves one by one. */
 export const backLevels = computed(() => levels.value.reduce((sum, { count }) => sum + count, 0))
 
-/** Leaves the innermost view. */
 export const goBack = (): void => levels.peek().at(-1)?.back()
 
 /** Counts `count` nested views; each call of `back` leaves one. */

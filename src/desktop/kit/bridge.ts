@@ -201,10 +201,7 @@ export const connect = (): Promise<string> => (connection ??= handshake())
 
 /** The desktop's API for built-in apps. */
 export const bridge = {
-  /**
-   * Calls an action of the API. Throws `ApiError`, except for an expired session: then the call waits for the next
-   * sign-in.
-   */
+  /** Throws `ApiError`, except for an expired session: then the call waits for the next sign-in. */
   call<N extends ActionName>(action: N, params: ParamsOf<N>, options: CallOptions = {}): Promise<AnswerOf<N>> {
     const { body, name } = options
     const sent = { ...(body ? { body } : {}), ...(name === undefined ? {} : { name }) }
@@ -242,7 +239,6 @@ export const bridge = {
   getItem: (key: string) => request<string | null>((id) => ({ type: 'get-item', id, key })),
   /** Changes preferences of this browser. */
   setPreferences: (preferences: Partial<Preferences>) => send({ type: 'set-preferences', preferences }),
-  /** Reloads the list of apps. */
   refreshApps: () => send({ type: 'refresh-apps' }),
   /** Runs a component on the desktop without saving it, until it is replaced by null or the window closes. */
   previewComponent(component: PreviewedComponent | null): void {
@@ -251,13 +247,11 @@ export const bridge = {
   },
   /** State of the preview; undefined until it is known. */
   previewState,
-  /** Restarts a component that was stopped. */
   restartComponent: (component_id: string) => send({ type: 'restart-component', component_id }),
   /** Running and stopped components; only for apps that may manage them. */
   components: componentsState,
   reloadApp: (slug: string) => send({ type: 'reload-app', slug }),
   signOut: () => send({ type: 'sign-out' }),
-  /** Reloads the signed-in user. */
   refreshUser: () => send({ type: 'refresh-user' }),
   /** The requested path; changes with every request to show something. */
   path: requestedPath,

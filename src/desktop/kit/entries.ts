@@ -8,7 +8,6 @@ import { openTable, uuid, type Fields } from './rows.ts'
 export type { Entry } from './overlay.ts'
 
 interface Options<N extends TableName> {
-  /** Fields of a new row. */
   blank: Fields<N>
   /** Whether a new row can be saved; until then it is kept locally. */
   isComplete: (fields: Fields<N>) => boolean
@@ -19,7 +18,6 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const columns: Record<string, Column> = tables[name].columns
   const table = openTable(name)
   const drafts = makeAutosave(table, 'drafts')
-  /** Key of the open entry. */
   const open = signal<string | undefined>(undefined)
   /** A new entry that is not complete yet. */
   const newEntry = signal<Entry<N> | undefined>(undefined)
@@ -72,7 +70,6 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
       if (isReady) drafts.write(undefined, fieldsOf(next), fresh.key)
       newEntry.value = isReady ? undefined : next
     },
-    /** Creates an entry and opens it. */
     create(fields: Partial<Fields<N>> = {}): void {
       const key = uuid()
       newEntry.value = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }

@@ -13,7 +13,6 @@ import { toast, toastError } from './toast.tsx'
 import { describeError } from './api-error.ts'
 import { common } from './words.ts'
 
-/** An entry and its table. */
 export interface EntryProps<N extends TableName> {
   of: Entries<N>
   entry: Entry<N>

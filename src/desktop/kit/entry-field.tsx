@@ -16,10 +16,7 @@ const inputOf = ({ type, max }: Column) => {
   return { maxLength: max }
 }
 
-/**
- * A field of an entry, by the declaration of its column. Valid input is saved at once; invalid input shows an error and
- * is not saved.
- */
+/** A field by the declaration of its column. Valid input is saved at once; invalid input is not saved. */
 export function EntryField<N extends TableName>({
   of,
   entry,

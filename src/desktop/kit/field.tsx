@@ -33,7 +33,6 @@ const fieldAttributes = (id: string, { hint, problem }: FieldProps) => ({
   'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
 })
 
-/** A text field with a label. */
 export function TextField({ label, hint, problem, ...rest }: FieldProps & InputProps) {
   const id = useId()
   return (
@@ -43,7 +42,6 @@ export function TextField({ label, hint, problem, ...rest }: FieldProps & InputP
   )
 }
 
-/** A text area with a label. */
 export function TextArea({
   label,
   hint,
@@ -58,7 +56,6 @@ export function TextArea({
   )
 }
 
-/** A selection with a label. */
 export function Select({
   label,
   hint,
@@ -83,7 +80,6 @@ export function Select({
   )
 }
 
-/** A switch with a label. */
 export function Switch({ label, ...rest }: { label: string } & InputProps) {
   return (
     <label class="switch">

@@ -11,10 +11,7 @@ export type Entry<N extends TableName> = Fields<N> & {
   updated_at: string
 }
 
-/**
- * Applies drafts to rows. Entries without a draft keep their identity until their row changes, so that typing into one
- * row does not invalidate what is derived from the others.
- */
+/** Applies drafts to rows. Entries keep their identity until their row changes, so typing into one recomputes no other. */
 export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Autosave<N>, blank: Fields<N>) {
   const entryOfRow = new WeakMap<Row<N>, Entry<N>>()
 

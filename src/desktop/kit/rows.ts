@@ -108,9 +108,7 @@ export function openTable<N extends TableName>(table: N) {
     /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),
-    /** Whether the rows were loaded once. */
     isLoaded,
-    /** Error of the last load. */
     loadError,
     load,
     /** Inserts a row and returns its id. Idempotent with the same `opId`. */

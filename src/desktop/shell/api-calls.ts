@@ -25,7 +25,6 @@ const api = makeApi({ url: location.origin, token: undefined, transport: makeBro
 export const isAction = (name: unknown): name is ActionName =>
   typeof name === 'string' && Object.hasOwn(wireActions, name)
 
-/** Converts errors of the client to `ApiError`. */
 function toApiError(error: unknown): unknown {
   if (isFault(error)) {
     const { message, code, extra } = error
@@ -86,7 +85,6 @@ export function addressOf(name: ActionName, params: object): string {
   return `${path}?${query}`
 }
 
-/** Whether an action changes data. */
 export const isChange = (name: ActionName): boolean => wireActions[name]?.method === 'POST'
 
 /** Whether the browser may load the URL of an action as a download. */

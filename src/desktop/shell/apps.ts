@@ -29,7 +29,6 @@ export const isBuiltIn = ({ slug, is_system, app_path }: App): boolean =>
 /** Whether the list of apps was loaded once. */
 export const appsLoaded = signal(false)
 
-/** Reloads the list of apps. */
 export async function refreshApps(): Promise<void> {
   try {
     installed.value = (await call('apps.list', {})).apps

@@ -71,7 +71,6 @@ function tablesOf(params: Record<string, unknown>): string[] | undefined {
 /** The state of the desktop that apps adopt. */
 export const desktopState = (): DesktopState => ({ theme: theme.value, language: language.value, online: online.value })
 
-/** The welcome message of a built-in app. */
 export const welcomeMessageFor = ({ slug, path }: AppWindow): WelcomeMessage => ({
   type: 'svc-welcome',
   slug,
@@ -139,7 +138,6 @@ const isPreviewable = (value: unknown): value is PreviewedComponent =>
   value['code'].length <= MAX_CODE_LENGTH &&
   isRecord(value['metadata'])
 
-/** Downloads the response of a granted action. */
 function download({ actions }: ResolvedGrant, { action, params }: Extract<AppMessage, { type: 'download' }>): void {
   if (isAction(action) && actions.includes(action) && isDownload(action) && isRecord(params))
     save(addressOf(action, params))

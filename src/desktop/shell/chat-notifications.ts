@@ -33,7 +33,6 @@ function setUnread(room_id: number, count: number): void {
 
 const pathOf = (room_id: number): string => `/${room_id}`
 
-/** Marks a room as read. */
 export function markRoomRead(room_id: number): void {
   setUnread(room_id, 0)
   markPathRead('chat', pathOf(room_id))
@@ -85,7 +84,6 @@ async function announceNew(messages: readonly Message[]): Promise<void> {
   }
 }
 
-/** Starts notifications of direct messages and mentions. */
 export function startChatNotifications(): void {
   if (!appBySlug('chat')) return
   // Errors are ignored: the next check finds the same messages.

@@ -2,7 +2,6 @@ import type { FeedTable } from '../../contract/tables.ts'
 import type { ActionName } from '../wire/actions.ts'
 import type { AppMessage } from '../wire/protocol.ts'
 
-/** Messages that change the desktop. */
 export type DesktopChange = Extract<
   AppMessage['type'],
   'set-preferences' | 'refresh-apps' | 'reload-app' | 'sign-out' | 'refresh-user'

@@ -13,9 +13,7 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/**
- * Reads a streamed response: returns the data of `done`, and throws `ApiError` for `error` or if the stream ends early.
- */
+/** Returns the data of `done`; throws `ApiError` for `error` or if the stream ends early. */
 export async function readStreamedAnswer(body: AsyncIterable<Uint8Array>, onEvent?: StreamListener): Promise<unknown> {
   for await (const { event, data } of serverSentEvents(body)) {
     const payload = parse(data)

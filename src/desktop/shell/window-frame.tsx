@@ -19,10 +19,7 @@ function movedByKey({ x, y, width, height }: Rect, mode: 'move' | 'resize', key:
   return mode === 'move' ? { x: x + dx, y: y + dy, width, height } : { x, y, width: width + dx, height: height + dy }
 }
 
-/**
- * A window with its title bar; moved and resized by mouse, touch and keyboard. On phones the top bar replaces the title
- * bar.
- */
+/** A window, moved and resized by mouse, touch and keyboard. On phones the top bar replaces its title bar. */
 export function WindowFrame({ window: one }: { window: AppWindow }) {
   const { id, slug } = one
   const [mode, setMode] = useState<'move' | 'resize' | undefined>(undefined)

@@ -115,7 +115,6 @@ export function updateWindow(id: number, values: Partial<AppWindow>): void {
   windows.value = windows.value.map((one) => (one.id === id ? { ...one, ...values } : one))
 }
 
-/** Brings a window to the front. */
 export function raise(id: number): void {
   if (front.value?.id === id) return
   updateWindow(id, { minimised: false, depth: ++lastDepth })
@@ -215,7 +214,6 @@ export function cycleWindows(): void {
   if (last) raise(last.id)
 }
 
-/** Reloads all windows of an app. */
 export function reloadApp(slug: string): void {
   windows.value = windows.value.map((one) =>
     one.slug === slug ? { ...one, reloads: one.reloads + 1, unsaved: false } : one,

@@ -14,7 +14,6 @@ type ActionOf<N extends ActionName> = N extends `${infer E extends keyof Contrac
     : never
   : never
 
-/** Parameters of an action. */
 export type ParamsOf<N extends ActionName> = Params<ActionOf<N>>
 
 /** The response of an action; a `Blob` if it is binary. */

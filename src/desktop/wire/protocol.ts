@@ -86,9 +86,7 @@ export interface ComponentsState {
   stopped: StoppedComponent[]
 }
 
-/**
- * Why a component was stopped: an error, too many messages, no response, an invalid one, or a navigation of its frame.
- */
+/** Why a component was stopped: also for too many messages, no response, or a navigation of its frame. */
 export type Failure =
   { kind: 'error'; message: string } | { kind: 'too_many_messages' | 'timeout' | 'invalid_result' | 'navigated' }
 

@@ -65,20 +65,14 @@ export interface Accounts extends Users {
    * `invalid_credentials`, `account_locked`, `rate_limited`, `busy`, and `maintenance` only after a correct password.
    */
   login(login: DeviceLogin): Promise<LoggedIn | { pending_token: string }>
-  /**
-   * Completes a pending login with a TOTP or backup code. Throws `invalid_code`, `account_locked`, `rate_limited`,
-   * `maintenance`.
-   */
+  /** Takes a TOTP or backup code. Throws `invalid_code`, `account_locked`, `rate_limited`, `maintenance`. */
   completeLogin(completion: Completion): Promise<LoggedIn>
   /**
    * Authenticates a device token, on committed data or on the transaction `on`; undefined if it is malformed, unknown or
    * expired, or its user is disabled. Records its use at most once a minute.
    */
   authenticateDevice(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
-  /**
-   * Calls `ended` once when the caller's token or session ends, on whichever server. Returns the function that stops the
-   * watch.
-   */
+  /** Calls `ended` once when the caller's token or session ends, on any server. Returns a function that stops it. */
   watchAccess(caller: Caller, ended: () => void): () => void
   /** Signed-in devices of a user, most recently used first. */
   devices(user: number): Promise<StoredDevice[]>
@@ -101,10 +95,7 @@ export interface Accounts extends Users {
     change: PasswordChange,
     actor: Actor,
   ): Promise<void>
-  /**
-   * Checks the password of a signed-in user again. A wrong one counts like a failed login. Throws `invalid_credentials`,
-   * `account_locked`, `rate_limited`, `busy`, `bad_request`.
-   */
+  /** A wrong password counts as a failed login, and fails like one. */
   confirmPassword(user: { username: string }, password: string, from: RequestOrigin): Promise<void>
   /**
    * Reauthenticates before a change that would let a stolen session stay (OWASP ASVS 5.0, 7.5.1). A session younger than 10
@@ -117,10 +108,7 @@ export interface Accounts extends Users {
   setup: Setup
 }
 
-/**
- * Whether the caller may install code: create system apps and activate components of type `js`. A stolen device token must
- * not become a foothold in every browser of its user.
- */
+/** Whether the caller may install code: a stolen device token must not become a foothold in every browser of its user. */
 export const mayInstallCode = (caller: Caller): boolean => isInSession(caller) || caller.device.allows_code
 
 /** Settings of accounts as plain values, read at each use. */

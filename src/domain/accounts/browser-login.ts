@@ -30,10 +30,7 @@ export interface BrowserLogins {
    * the session the cookie names, and never adopts it (OWASP, session fixation). Throws like a device login.
    */
   begin(login: BrowserLogin): Promise<NewSession | { pending_cookie: string }>
-  /**
-   * Completes a pending login with a TOTP or backup code. Throws `unauthorized` without a cookie, otherwise like a device
-   * login.
-   */
+  /** Completes a pending login. Throws `unauthorized` without a cookie, otherwise like a device login. */
   complete(completion: BrowserCompletion): Promise<NewSession>
 }
 

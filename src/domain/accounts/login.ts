@@ -49,10 +49,7 @@ export interface Login {
    * `account_locked`, `rate_limited`, `busy`, and `maintenance` only after a correct password.
    */
   begin<T>(attempt: Attempt, grant: Grant<T>): Promise<Granted<T> | { pending_token: string }>
-  /**
-   * Completes a pending login of the same kind with a code. Throws `invalid_code`, `account_locked`, `rate_limited`,
-   * `busy`, `maintenance`.
-   */
+  /** Completes a pending login. Throws `invalid_code`, `account_locked`, `rate_limited`, `busy`, `maintenance`. */
   complete<T>(completion: Completion, grant: Grant<T>): Promise<Granted<T>>
   /** Checks the password of a signed-in user again; counted and refused like a login. */
   confirm(attempt: Attempt): Promise<Account>

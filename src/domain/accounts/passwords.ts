@@ -117,10 +117,7 @@ function isMadeOf(guess: string, texts: readonly string[]): boolean {
   return letters !== '' && words.reduce((rest, word) => rest.replaceAll(word, ''), letters) === ''
 }
 
-/**
- * Refuses a new password that is too short, too long, very common, or made of the user's names: the user name and `known`
- * (OWASP ASVS 5.0, 6.2.1, 6.2.4 and 6.2.11).
- */
+/** Refuses a password that is too short, too long, common, or made of the user's names (OWASP ASVS 5.0, 6.2.1, .4, .11). */
 export function assertNewPassword(
   password: string,
   username: string,

@@ -46,10 +46,7 @@ async function removeSome(tx: Writer, user: number, size: number, now: number): 
   return 'done'
 }
 
-/**
- * Finishes account removals in slices, so that other writers get through. After a crash they resume: the row in `removals`
- * is deleted last, with the account.
- */
+/** Finishes removals in slices. After a crash they resume: the row in `removals` is deleted last, with the account. */
 export function makeRemovalJobs({ unattended, clock, slice, settleTrees, size = SLICE }: Parts) {
   async function finishRemoval(user: number): Promise<void> {
     do await settleTrees(user)

@@ -37,7 +37,6 @@ export interface RemovalOptions {
 
 export interface Removed {
   had: AccountData
-  /** Number of messages that stay. */
   messages_kept: number
   /** Undefined if the removal had begun before. */
   handed_over: HandedOver | undefined
@@ -45,7 +44,6 @@ export interface Removed {
 
 export interface RemovalPlan {
   has: AccountData
-  /** Number of messages that would stay. */
   messages_kept: number
   /** The folder with the files, and the heir's use afterwards. */
   hands_over: Pick<HandedOver, 'folder' | 'used_bytes' | 'quota_bytes'> | undefined
@@ -63,7 +61,6 @@ export interface Removal {
    * `bad_request` if it is its own heir.
    */
   remove(id: number, options?: RemovalOptions, actor?: Actor): Promise<Removed>
-  /** Finishes interrupted removals. */
   finishRemovals(): Promise<void>
 }
 

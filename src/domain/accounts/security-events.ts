@@ -28,10 +28,7 @@ function deviceName(detail: string | null): { device_name?: string } {
   return typeof name === 'string' && name !== '' ? { device_name: name } : {}
 }
 
-/**
- * Reads the events of one account from the audit log. The log names accounts, so events of a former owner of the name are
- * omitted.
- */
+/** Events of one account in the audit log, without those of a former owner of the name. */
 export const makeSecurityEvents =
   ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }) =>
   async ({ id, username }: { id: number; username: string }): Promise<SecurityEvent[]> => {

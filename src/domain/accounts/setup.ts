@@ -21,16 +21,10 @@ export interface FirstAdministrator {
 export type SetupState = 'open' | 'invalid' | 'done'
 
 export interface Setup {
-  /**
-   * Creates the token of a set-up link, valid for 30 minutes and one administrator; earlier links end. Undefined if there
-   * is an administrator.
-   */
+  /** The token of a set-up link, valid for 30 minutes; earlier links end. Undefined if there is an administrator. */
   offer(): Promise<{ token: string; expires_at: number } | undefined>
   state(token: string): Promise<SetupState>
-  /**
-   * Creates the first administrator. Throws `gone` if there is one, `not_found` for an invalid link, `exists`,
-   * `bad_request`, `busy`.
-   */
+  /** Throws `gone` if there is an administrator, `not_found` for an invalid link, `exists`, `bad_request`, `busy`. */
   complete(administrator: FirstAdministrator, from: RequestOrigin): Promise<User>
 }
 

@@ -28,7 +28,6 @@ export interface Changes {
 }
 
 export interface Ended {
-  /** Number of browser sessions it ended. */
   sessions: number
 }
 
@@ -41,10 +40,7 @@ interface SettingPassword {
 }
 
 export interface UserChanges {
-  /**
-   * Updates the given fields; a changed role ends the sessions. Throws `conflict` for the last administrator and for an
-   * administrator's own role.
-   */
+  /** A changed role ends the sessions. Throws `conflict` for the last administrator and for one's own role. */
   update(id: number, changes: Changes, actor?: Actor): Promise<User & { sessions_ended: number }>
   /** Sets a password and ends the sessions, and the devices unless they are kept. */
   setPassword(

@@ -15,10 +15,7 @@ import { missingUser, withoutHash, type User } from './user.ts'
 import { normalName } from './usernames.ts'
 
 export interface Users extends Listing, UserChanges, Removal {
-  /**
-   * Creates an account with an empty file tree; `also` runs in the same transaction. Throws `exists`, and `bad_request`
-   * naming the broken rule.
-   */
+  /** `also` runs in the same transaction. Throws `exists`, and `bad_request` naming the broken rule. */
   create(user: NewUser, also?: (tx: Writer, made: User) => Promise<void>, actor?: Actor): Promise<User>
   /** The account with this name, case-insensitive. Throws `not_found`. */
   byName(username: string): Promise<User>

@@ -82,9 +82,7 @@ export function makeConversations({ database, clock, bound }: Deps) {
       if (!(await database.write((tx) => deleteConversation(tx, user, id)))) throw fault('not_found')
     },
 
-    /**
-     * Refuses a question when the quota of conversations is used up: fault `quota_exceeded`. An answer is always stored.
-     */
+    /** Refuses a question beyond the quota of conversations: fault `quota_exceeded`. An answer is always stored. */
     async assertRoom(user: number): Promise<void> {
       const { bytes, items } = await dataUsage(database.read, user, 'assistant')
       const text = excessOf('assistant', { bytes: bytes + 1, items: items + 1 }, await bound())

@@ -19,7 +19,6 @@ interface Deps {
 interface RunInput {
   account: Account
   choice: Choice
-  /** Messages before the question. */
   history: ModelMessage[]
   /** The question. */
   asked: ModelMessage

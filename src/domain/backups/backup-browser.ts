@@ -29,7 +29,6 @@ export interface AccountInBackup {
   bytes: number
 }
 
-/** Reads the accounts' files in a backup. */
 export interface Browser {
   accounts(): Promise<AccountInBackup[]>
   /** A file, or a folder with everything below it, parents first. Faults: `not_found`, `bad_path`. */

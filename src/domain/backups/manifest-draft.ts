@@ -27,7 +27,6 @@ const total = (pieces: Iterable<Piece>) => {
 
 interface DraftOptions {
   identity: Identity
-  /** Version of svc. */
   version: string
 }
 
@@ -83,10 +82,7 @@ export function draftManifest(options: DraftOptions, now: number, file: string, 
   }
 }
 
-/**
- * The manifest of a database that equals an earlier backup, whose objects all exist. Only the files of the installation,
- * which the database does not cover, are those of `now`.
- */
+/** The manifest of a database that equals an earlier backup; files outside of the database are those of `now`. */
 export function draftUnchanged(
   earlier: { manifest: Manifest; blobs: Piece[] },
   now: number,

@@ -18,7 +18,6 @@ export interface RebuildTarget {
 
 /** What a partial restore could not read. */
 export interface Lost {
-  /** Hashes of contents. */
   contents: string[]
   /** Files of the installation, such as `config.json`. */
   files: string[]

@@ -16,7 +16,6 @@ function nextRun(schedule: string, after: number): number | undefined {
   return new Cron(schedule, { mode: '5-part', paused: true }).nextRun(new Date(after))?.getTime()
 }
 
-/** Scheduled backups. */
 export const makeSchedule = ({ database, clock, settings }: Deps) => ({
   /** The next backup, epoch ms; undefined without a schedule. */
   async next(): Promise<number | undefined> {

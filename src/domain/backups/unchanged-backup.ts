@@ -8,10 +8,7 @@ import type { BackupContext } from './backup-context.ts'
 
 // Backups of an unchanged database. In case of doubt it counts as changed.
 
-/**
- * Creates a backup that references the objects of the last one, if the database equals it. Undefined if it changed, if that
- * is unknown, or if an object is gone.
- */
+/** A backup of the last one's objects, if the database equals it; undefined if that is unknown or an object is gone. */
 export async function repeatBackup(
   context: BackupContext,
   sink: BackupSink,

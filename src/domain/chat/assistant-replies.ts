@@ -11,7 +11,6 @@ export interface MentionedMessage {
   message: number
   room: number
   user: number
-  /** The name of the assistant. */
   name: string
 }
 
@@ -31,10 +30,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
     })
   },
 
-  /**
-   * Posts the answer to a message, once. Returns false, and posts nothing, if the message is gone or answered, or its
-   * author left the room.
-   */
+  /** Posts an answer once; false if the message is gone or answered, or its author left the room. */
   async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()

@@ -136,9 +136,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
     })
   },
 
-  /**
-   * Removes a member of a channel, as its creator or as an administrator in it. `not_found` for a user who is not a member.
-   */
+  /** For the channel's creator, or an administrator in it. Fault `not_found` for a user who is not a member. */
   async removeParticipant(author: Author, { room_id: room, user_id }: { room_id: number; user_id: number }) {
     const now = clock.now()
     await database.write(async (tx) => {

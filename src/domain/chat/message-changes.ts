@@ -21,10 +21,7 @@ interface Deps {
   audit: Audit
 }
 
-/**
- * Edits, deletions and reactions. Faults: `forbidden`, `not_found` for a message of a room the user is not in,
- * `bad_request`, `quota_exceeded`.
- */
+/** Faults: `forbidden`, `not_found` outside of the user's rooms, `bad_request`, `quota_exceeded`. */
 export function makeMessageChanges({ database, clock, audit }: Deps) {
   /** Changes a message in a transaction, with a timestamp that is unique in its room. */
   const change = <T>(

@@ -25,7 +25,6 @@ export function groupByEmoji(reactions: readonly Reaction[]): SharedMessage['rea
   return [...users].map(([emoji, user_ids]) => ({ emoji, count: user_ids.length, user_ids }))
 }
 
-/** The assistant's display name. */
 export const assistantDisplayName = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1)
 
 const ASSISTANT_COLOR = '#6b5b95'
@@ -48,7 +47,6 @@ function viewOf(message: Message, reactions: readonly Reaction[]): SharedMessage
   }
 }
 
-/** Messages with their reactions. */
 export async function viewsOf(on: Reader, messages: readonly Message[]): Promise<SharedMessage[]> {
   // Reactions set `changed_at`: most pages need no second query.
   const changed = messages.filter(({ changed_at }) => changed_at > 0).map(({ id }) => id)

@@ -43,7 +43,6 @@ const noEvents = (upTo: number, typists: Typist[]): RoomEvents => ({
   upTo,
 })
 
-/** Polls the events of a room. */
 export function makePoll({ database, clock, waiters }: Deps) {
   /** Queries in progress: requests that one message wakes share a query. */
   const queries = new Map<string, Promise<RoomEvents>>()

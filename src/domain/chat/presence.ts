@@ -36,7 +36,6 @@ export const makePresence = ({ database, clock }: Deps) => ({
       throw notMember()
   },
 
-  /** Marks all messages of a room as read. */
   async markRead(user: number, room: number): Promise<void> {
     if (!(await database.write((tx) => markRead(tx, room, user), { accounts: [user] }))) throw notMember()
   },

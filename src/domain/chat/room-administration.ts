@@ -22,17 +22,12 @@ async function find(on: Reader, room: number): Promise<RoomOverview> {
 
 /** Rooms for administrators, who need not be members. Fault `not_found`. */
 export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
-  /** All rooms by id. */
   list: (): Promise<RoomOverview[]> => database.snapshot((at) => roomOverviews(at)),
 
-  /** One room with its members. */
   details: (room: number): Promise<RoomOverview & { people: RoomMember[] }> =>
     database.snapshot(async (at) => ({ ...(await find(at, room)), people: await allMembersOf(at, room) })),
 
-  /**
-   * Deletes a room with its messages and files permanently and records that in its members' feeds. Returns what it
-   * contained.
-   */
+  /** Deletes a room with its messages and files permanently. Returns what it contained. */
   async remove(room: number): Promise<RoomOverview> {
     const now = clock.now()
     return database.write(async (tx) => {

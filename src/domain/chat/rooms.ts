@@ -39,7 +39,6 @@ export const makeRooms = ({ database }: { database: Database }) => ({
   /** The rooms of a user, most recent message first. */
   rooms: (user: number): Promise<Shown[]> => database.snapshot((at) => roomsFor(at, user)),
 
-  /** Unread messages per room of a user. */
   async unread(user: number) {
     const rooms = await unreadOf(database.read, user)
     return { rooms, total: rooms.reduce((sum, { unread }) => sum + unread, 0) }

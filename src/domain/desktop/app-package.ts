@@ -67,10 +67,7 @@ function remarksOnFiles(files: ReadonlyMap<string, Uint8Array>): Remark[] {
   return remarks
 }
 
-/**
- * Validates the files of a package, by path, in addition to the problems found while reading them. Only valid packages are
- * installed; warnings are for the author.
- */
+/** Validates the files of a package. Only valid packages are installed; warnings are for the author. */
 export function validatePackage(
   files: ReadonlyMap<string, Uint8Array>,
   found: readonly Remark[] = [],

@@ -12,10 +12,7 @@ import type { AppPolicy } from './apps.ts'
 import { assertName, invalidField } from './names.ts'
 import { isSystemSlug } from './system-apps.ts'
 
-/**
- * Origin of an app: part of the desktop, registered by URL by an administrator, installed from a package, or made by a user
- * for themselves.
- */
+/** Origin of an app: the desktop, a URL registered by an administrator, a package, or a user. */
 export type AppSource = 'system' | 'added' | 'installed' | 'custom'
 
 /** An app as administrators see it. */
@@ -32,7 +29,6 @@ export interface RegisteredApp {
   source: AppSource
   /** User name of the author of a custom app. */
   owner: string | null
-  /** Version and hash of an installed app. */
   version: string | null
   sha256: string | null
   disabled: boolean
@@ -172,7 +168,6 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
   }
 
   return {
-    /** All apps, by slug. */
     list,
 
     /** One app. Fault `not_found`. */
@@ -197,10 +192,7 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
       return find(slug)
     },
 
-    /**
-     * Changes the fields of an app. Faults: `bad_request`, `not_found`, `conflict` for an installed app, whose fields come
-     * from its manifest, and for the path of a system app.
-     */
+    /** Faults: `bad_request`, `not_found`, `conflict` for installed apps (see their manifest) and paths of system apps. */
     async change(slug: string, changes: Partial<AppDetails>): Promise<RegisteredApp> {
       await assertDetails(changes)
       await database.write(async (tx) => {
@@ -220,10 +212,7 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
 
     ...makeAppSwitch({ settings, audit }),
 
-    /**
-     * Removes an app with its releases. Users' rows and files stay. The app stays disabled for a later installation unless
-     * `purge` is set. Faults: `not_found`, `conflict` for a system app.
-     */
+    /** Users' rows and files stay. The app stays disabled unless `purge` is set. Faults: `not_found`, `conflict`. */
     remove: (slug: string, purge: boolean): Promise<void> =>
       settings.revise('disabled_apps', async (tx, disabled) => {
         const app = await appNamed(tx, slug)

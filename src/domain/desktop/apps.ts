@@ -22,7 +22,6 @@ const MAX_CUSTOM_APPS = 100
 
 /** The administrator's settings for apps. */
 export interface AppPolicy {
-  /** Slugs of disabled apps. */
   disabled: readonly string[]
   /** Other origins that apps may be loaded from, such as `https://apps.example`. */
   allowedOrigins: readonly string[]
@@ -113,10 +112,7 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
         .sort((a, b) => byName(a.name, b.name) || a.id - b.id)
     },
 
-    /**
-     * Registers an app for everybody, or a custom one for this administrator. Faults: `bad_request`, `exists`,
-     * `quota_exceeded`.
-     */
+    /** For everybody, or for this administrator. Faults: `bad_request`, `exists`, `quota_exceeded`. */
     create: (user: number, { is_system = false, ...app }: NewApp, from: RequestOrigin): Promise<number> =>
       add(user, app, is_system, from),
 

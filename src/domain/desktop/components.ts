@@ -49,7 +49,6 @@ function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((part) => isDeeper(part, depth - 1))
 }
 
-/** Serialises metadata. */
 function metadataText(metadata: object): string {
   if (isDeeper(metadata, MAX_METADATA_DEPTH))
     throw invalidField('metadata', `must not be nested deeper than ${MAX_METADATA_DEPTH} levels`)
@@ -116,7 +115,6 @@ export async function addVersion(
 /** Components of users' desktops: styles, scripts and widgets. */
 export function makeComponents({ database, clock, audit }: Deps) {
   return {
-    /** The active version of each component. */
     async list(user: number) {
       return (await activeComponents(database.read, user)).map(toComponent)
     },
@@ -183,10 +181,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
     /** All components of all accounts or of one, for administrators. */
     overview: (user?: number): Promise<ComponentOverview[]> => componentOverviews(database.read, user),
 
-    /**
-     * Deactivates all components of an account, so that its desktop starts like a new one. Keeps versions and profiles.
-     * Returns their number. For administrators.
-     */
+    /** Deactivates all components of an account; versions and profiles stay. Returns their number. For administrators. */
     resetAll: (user: number): Promise<number> =>
       database.write(async (tx) => {
         const count = await deactivate(tx, user)

@@ -7,10 +7,7 @@ const MAX_CHARACTERS = 100
 export const invalidField = (field: string, message: string): Fault =>
   fault('bad_request', { text: `${field} ${message}.`, fields: { details: [{ path: field, message }] } })
 
-/**
- * Refuses a name that does not fit on a line. Names are only query values and map keys, so any printable text is valid:
- * `__proto__`, `../x`, an emoji.
- */
+/** Refuses a name that does not fit on a line. Any other text is valid: `__proto__`, `../x`, an emoji. */
 export function assertName(field: string, name: string): void {
   const fits = name.trim() !== '' && [...name].length <= MAX_CHARACTERS
   if (!fits || !isSound(name) || printable(name) !== name)

@@ -53,7 +53,6 @@ type Step = ((tx: Writer) => Promise<unknown>) | Fault
 interface Prepared {
   path: string
   step: Step
-  /** What the step writes. */
   scope?: WriteScope | undefined
   staged?: Staged | undefined
   /** The same step with another content. */
@@ -166,10 +165,7 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   return run
 }
 
-/**
- * Publishes the large content of an entry, or refuses it. Flushes earlier entries first, because it is checked against the
- * current tree.
- */
+/** Publishes or refuses a large content. Flushes earlier entries first: it is checked against the current tree. */
 async function publish(write: Write, prepared: Prepared, flush: () => Promise<void>): Promise<Prepared> {
   const { path, scope, staged, storing } = prepared
   if (!staged?.arrival || !storing) return prepared

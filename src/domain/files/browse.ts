@@ -127,10 +127,7 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     return seen(segments, async (on) => factsOf(await tree.find(on, await reach.resolve(on, user, address))))
   }
 
-  /**
-   * The text of a file, and its hash as a precondition of a change. Faults: `bad_path`, `not_found`, `too_large`,
-   * `unsupported_media_type`.
-   */
+  /** A text and its hash. Faults: `bad_path`, `not_found`, `too_large`, `unsupported_media_type`. */
   async function hashedText(user: number, path: string): Promise<{ content: string; sha256: string }> {
     const { sha256, size } = await facts(user, path)
     if (size > TEXT_MAX)

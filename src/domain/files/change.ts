@@ -39,7 +39,6 @@ interface RemovalTerms {
   ifEmpty?: boolean | undefined
 }
 
-/** Whether `inner` is below `outer`. */
 export const isWithin = (inner: Segments, outer: Segments): boolean =>
   outer.length < inner.length && outer.every((name, depth) => nameKey(name) === nameKey(inner[depth]!))
 
@@ -141,10 +140,7 @@ export const makeChange = (parts: Parts) => {
   return {
     ...changes,
 
-    /**
-     * Moves a file or folder to the trash. Returns false if nothing existed. Faults: `bad_path`, `precondition_failed`,
-     * `not_empty` with `ifEmpty`.
-     */
+    /** False if nothing existed. Faults: `bad_path`, `precondition_failed`, `not_empty` with `ifEmpty`. */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.parse(path, 'thing')
       const removed = await database.write((tx) => changes.removeIn(tx, user, address, when), scopeOf(user, address))
@@ -152,10 +148,7 @@ export const makeChange = (parts: Parts) => {
       return removed
     },
 
-    /**
-     * Deletes a file or folder permanently; earlier trash entries from inside it stay. Returns false if nothing existed.
-     * Faults: `bad_path`, `forbidden`.
-     */
+    /** Deletes permanently; trash entries from inside it stay. False if nothing existed. Faults: `bad_path`, `forbidden`. */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path, 'thing')
       const erased = await database.write(

@@ -52,7 +52,6 @@ export const EMPTY = hashOf([])
 
 /** Looks up paths in all trees, inside a transaction. */
 export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolver }) {
-  /** Resolves a path and finds its node. */
   async function look(tx: Writer, user: number, path: string): Promise<{ spot: ResolvedPath; node: Node | undefined }> {
     const spot = await reach.resolve(tx, user, reach.parse(path, 'thing'))
     return { spot, node: await tree.find(tx, spot) }

@@ -46,10 +46,7 @@ export function makeHistory({
     return { bytes: quota < 0 ? 0 : bytes - Math.floor(quota * historyShare), entries: entries - maxNodes }
   }
 
-  /**
-   * Deletes released contents permanently when they exceed the quota or the number of files; otherwise the collector
-   * removes them later, so that current readers finish.
-   */
+  /** Deletes released contents beyond the quota at once; the collector removes others later, so that readers finish. */
   async function reclaim(user: number): Promise<void> {
     const { maxNodes } = await allowance()
     const quota = await quotaOf(database.read, user, allowance)

@@ -11,11 +11,9 @@ import type { PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './rooms.ts'
 import type { Tree } from './tree.ts'
 
-/** An entry of an archive. */
 export interface Packed {
   /** Path within the archive; a folder's ends with a slash. */
   name: string
-  /** Null for a folder. */
   sha256: string | null
   size: number
   /** Seconds. */
@@ -161,10 +159,7 @@ export const makePack = ({ database, tree, reach, heavy }: Parts) => {
   }
 
   return {
-    /**
-     * The entries of an archive of a folder, or of the selected items in it. Includes room files for members only. Faults:
-     * `bad_path`, `not_found` (also for files), `too_many_operations`.
-     */
+    /** Includes room files for members only. Faults: `bad_path`, `not_found` (also for files), `too_many_operations`. */
     async pack(user: number, path: string, ids?: ReadonlySet<number>): Promise<Pack> {
       const segments = segmentsOf(path)
       const entries = await heavy.run(user, () => database.snapshot((on) => packIn(on, user, segments, ids)))

@@ -57,10 +57,7 @@ export function ownSegments(path: string): Segments {
 
 export const pathOf = (segments: Segments): string => `/${segments.join('/')}`
 
-/**
- * Refuses a location at which a tree that is `depth` levels deep and whose longest relative path has `bytes` bytes exceeds
- * the path limits: fault `bad_path`.
- */
+/** Fault `bad_path` where a tree of `depth` levels and a longest relative path of `bytes` exceeds the path limits. */
 export function assertReach(segments: Segments, { depth, bytes }: { depth: number; bytes: number }): void {
   if (segments.length + depth > MAX_SEGMENTS) throw bad(`A path below would have more than ${MAX_SEGMENTS} parts.`)
   if (!fitsBytes(pathOf(segments), MAX_BYTES - bytes))

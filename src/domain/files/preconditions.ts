@@ -1,7 +1,6 @@
 import { fault } from '../../contract/errors.ts'
 import type { Node } from '../../storage/files/nodes.ts'
 
-/** Precondition of a change. */
 export interface Expectation {
   /** The file has this content. */
   sha256?: string | undefined

@@ -5,7 +5,6 @@ import type { Reader } from '../../storage/engine/database.ts'
 import { roomsOf, type RoomName } from '../../storage/files/room-files.ts'
 import { nameKey } from './paths.ts'
 
-/** A room as a folder below `/Teamchat`. */
 export interface RoomFolder {
   id: number
   name: string

@@ -42,10 +42,7 @@ export function pathIn(rooms: RoomFolder[], { room_id, path }: Pick<Entry, 'room
   return pathOf([TEAMCHAT, rooms.find(({ id }) => id === room_id)!.name]) + path
 }
 
-/**
- * Restores the top of a trash entry at a location, without its content yet, and records that in the feed. Fault `exists` if
- * the location is taken.
- */
+/** Restores the top of an entry, without its content yet. Fault `exists` if the location is taken. */
 export async function placeEntry(
   { tree, clock }: Pick<Parts, 'tree' | 'clock'>,
   tx: Writer,

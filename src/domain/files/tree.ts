@@ -67,10 +67,7 @@ export function makeTree(cacheKey: object, bounds: Bounds) {
       return parent === undefined ? undefined : childOf(on, parent, nameKey(segments.at(-1)!))
     },
 
-    /**
-     * Creates missing parents of a location. Faults: `exists` if a parent is a file, `busy` if one is being restored there,
-     * `too_many_files`.
-     */
+    /** Faults: `exists` if a parent is a file, `busy` if one is being restored there, `too_many_files`. */
     async ensureParents(tx: Writer, location: ResolvedPath, now: number): Promise<EntryLocation> {
       const made: number[] = []
       let parent = location.root ?? (await insertFolder(tx, location, null, '', now))
@@ -114,10 +111,7 @@ export const insertFolder = (
     now,
   )
 
-/**
- * Records changed nodes in the feed and updates the account's usage; returns the new head. Room files are in no feed, only
- * their bytes count.
- */
+/** Records changed nodes in the feed and the usage; returns the new head. Room files are in no feed. */
 export async function recordNodes(tx: Writer, { user, room }: TreeAccess, nodes: number[], bytes: number, now: number) {
   const recorded = room === null ? nodes : []
   const head = await advance(tx, user, recorded.length, bytes)

@@ -72,10 +72,7 @@ export const makeVersions = (parts: Parts) => {
       return { sha256, size, mtime }
     },
 
-    /**
-     * Restores an earlier content; the current one becomes a version. Returns the file's new version number. Faults:
-     * `bad_path`, `not_found`, `quota_exceeded`, `precondition_failed`.
-     */
+    /** The current content becomes a version. Faults: `bad_path`, `not_found`, `quota_exceeded`, `precondition_failed`. */
     async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
       const address = reach.parse(path, 'thing')
       const quota = await quotaOf(database.read, user, allowance)

@@ -6,7 +6,6 @@ import { folderPaths } from './queries.ts'
 /** A file or folder with its path from the root. */
 export interface TreeEntry {
   path: string
-  /** Null for a folder. */
   sha256: string | null
   size: number
   /** Seconds. */

@@ -121,10 +121,7 @@ export const makeWrite = (parts: Parts) => {
   const store = makeStore(parts)
   const { begin, keep, settle } = makeReceivedContents(parts)
 
-  /**
-   * Publishes a received content if `storing` would succeed. Tries it in a transaction that is rolled back, so that refused
-   * contents never reach the blob store.
-   */
+  /** Tries the write in a transaction that is rolled back: refused contents never reach the blob store. */
   async function publish(staged: Staged, storing: Storing<unknown>, scope?: WriteScope): Promise<void> {
     if (!staged.arrival) return
     const passed = new Error('Nothing speaks against it.')
@@ -176,10 +173,7 @@ export const makeWrite = (parts: Parts) => {
       return { user, most: Math.max(replaced, quota - used + replaced), quota, refusal }
     },
 
-    /**
-     * Receives a content within the limits of an admitted upload; `write` or `settle` must follow. Faults: `too_large`,
-     * `quota_exceeded` as soon as the limit is exceeded.
-     */
+    /** `write` or `settle` must follow. Faults: `too_large`, `quota_exceeded` as soon as the limit is exceeded. */
     async receive(source: AsyncIterable<Uint8Array>, upload?: AdmittedUpload): Promise<Staged> {
       const { maxFileSize: max } = await allowance()
       const { body, done } = flights.take(upload, source)

@@ -1,4 +1,3 @@
-/** The declared abilities of a model. */
 export interface DeclaredModel {
   id: string
   /** Whether it supports function calling. */
@@ -52,7 +51,6 @@ function isDeclared(one: unknown): one is DeclaredModel {
   return named && isFlag(tools) && isFlag(vision) && fits && Object.keys(others).length === 0
 }
 
-/** Models as JSON. */
 export const declaredModels = {
   name: 'JSON',
   parse(text: string): DeclaredModel[] {

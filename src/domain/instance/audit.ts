@@ -19,9 +19,7 @@ export interface RequestOrigin {
 /** An audited event. Contains neither secrets nor typed text that may be one. */
 export interface AuditEvent {
   kind: AuditKind
-  /**
-   * Id of the acting user; undefined for an unknown client if `from` is set, otherwise for the operator of this process.
-   */
+  /** Acting user; undefined for an unknown client if `from` is set, otherwise for the operator of this process. */
   by?: number | undefined
   from?: RequestOrigin | undefined
   /** Id of the affected account. */

@@ -28,7 +28,6 @@ export interface Collected {
 }
 
 export interface Forgotten {
-  /** Tombstones of feeds. */
   tombstones: number
   /** Records of deleted messages for pollers. */
   messages: number

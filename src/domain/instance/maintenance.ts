@@ -23,7 +23,6 @@ export interface MaintenanceSwitch {
 }
 
 interface Begun {
-  /** Number of ended sessions. */
   sessions: number
   /** The previous maintenance. */
   before: Maintenance | undefined

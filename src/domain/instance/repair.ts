@@ -26,10 +26,7 @@ interface Parts {
 /** Repairs per transaction, so that other writers do not wait long. */
 const BATCH_SIZE = 500
 
-/**
- * Repairs problems without data loss. Each transaction checks again what it changes and writes an audit entry; an
- * interrupted repair can be resumed.
- */
+/** Repairs problems without data loss. Each transaction checks again and writes an audit entry; a repair can be resumed. */
 export function makeRepair({ database, clock, audit, usage }: Parts) {
   /** Finds and repairs until nothing is left, or nothing more can be repaired. */
   async function each<T>(

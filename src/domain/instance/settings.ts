@@ -32,7 +32,6 @@ interface State {
 const names = Object.keys(options) as OptionName[]
 const MAINTENANCE = '#maintenance'
 
-/** Replaces the value of a secret. */
 const MASK = '********'
 
 /** Encrypts secrets with the installation's key, bound to their name. */
@@ -113,10 +112,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       })
     },
 
-    /**
-     * Stores or deletes the value of a live option, in one transaction with `unit`. Fault `not_found` for an unknown
-     * option.
-     */
+    /** Sets or deletes a live option in one transaction with `unit`. Fault `not_found`. */
     async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
       const isSealed = (options[name] as Option).secret && value !== undefined && value !== ''
@@ -147,7 +143,6 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       return revised
     },
 
-    /** The current maintenance, or undefined. */
     async maintenance(): Promise<Maintenance | undefined> {
       return unlessOver((await current()).maintenance, clock.now())
     },

@@ -29,7 +29,6 @@ export interface StorageReport {
   flaws: IntegrityProblem[]
   /** Kinds with more problems than reported. */
   truncated: IntegrityProblemId[]
-  /** Amounts checked. */
   looked: { nodes: number; changes: number; contents: number; bytes: number }
   /** Unreferenced blobs, which the collector will remove; not a problem. */
   orphans: { blobs: number; bytes: number }

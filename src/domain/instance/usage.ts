@@ -19,7 +19,6 @@ import { options } from './options.ts'
 import type { Settings } from './settings.ts'
 import { daysUntilFull, growthOf, type Point } from './trend.ts'
 
-/** Usage and limits of an account, and a forecast. */
 export interface AccountUsage extends CountedUsage {
   /** The effective quota in bytes, -1 for unlimited. */
   effective_quota: number

@@ -12,10 +12,7 @@ const firstLine = (text: string): string => {
 /** Most messages kept for quotes in replies. */
 const QUOTABLE = 5_000
 
-/**
- * Renders the messages of a room as Markdown. Messages of others are not posted again in their names, because an
- * archive could forge them.
- */
+/** A room's messages as Markdown: an archive could forge messages of others, so they are not posted again. */
 export async function* chatDocument(
   { name, type, members }: RoomRecord,
   messages: AsyncIterable<MessageRecord>,

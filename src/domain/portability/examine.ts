@@ -9,7 +9,6 @@ import * as records from './records.ts'
 /** Contents of a validated archive. */
 export interface Contained {
   account: records.AccountRecord
-  /** Rows by table. */
   rows: Record<string, number>
   components: number
   profiles: number
@@ -25,7 +24,6 @@ export interface Contained {
   messages: number
   room_files: number
   room_bytes: number
-  /** Bytes of the largest file. */
   largest: number
   /** Names in the root of the own files, normalised. */
   roots: ReadonlySet<string>
@@ -68,10 +66,7 @@ const Manifest = Compile(
   }),
 )
 
-/**
- * Validates a whole archive without changing anything: names, types, order, every record, every hash. Throws
- * `BadArchive` with the first problem.
- */
+/** Validates a whole archive: names, types, order, every record, every hash. Throws `BadArchive`. */
 export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contained> {
   const seen = makeSeen()
   const lists = listReaders()

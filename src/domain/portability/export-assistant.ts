@@ -7,7 +7,6 @@ import type { Tar } from './tar.ts'
 
 const PAGE = 200
 
-/** Writes conversations with the assistant, and its changes. */
 export async function writeAssistant(tar: Tar, at: Reader, user: number): Promise<void> {
   await tar.lines(names.conversations, () => conversationsOf(at, user))
   await tar.lines(names.conversation_messages, () => messagesOf(at, user))

@@ -61,10 +61,7 @@ export const makeImport = (parts: ImportParts) => ({
   },
 })
 
-/**
- * The ID of an account of that name that an interrupted import left, or that is being removed. Fault `exists` for any
- * other.
- */
+/** The account that an interrupted import left, or that is being removed. Fault `exists` for any other. */
 async function leftoverOf({ database, clock }: ImportParts, username: string): Promise<number | undefined> {
   const account = await accountByName(database.read, normalName(username))
   if (!account) return undefined

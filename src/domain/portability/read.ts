@@ -60,7 +60,6 @@ function toEntry({ name, type, size, mtime, body }: TarEntry): ArchiveEntry {
   }
 }
 
-/** Reads and discards a body. */
 export async function discardBody({ body }: ArchiveEntry): Promise<void> {
   for await (const _ of body);
 }

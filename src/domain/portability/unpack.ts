@@ -29,10 +29,7 @@ const GROUP_BYTES = 1_048_576
 
 const JSON_BYTES = 64 * 1024 * 1024
 
-/**
- * Imports a validated archive: stores everything but files, and yields files and folders one after the other, each to
- * be read before the next.
- */
+/** Stores everything but files; yields files and folders, each to be read before the next. */
 export async function* importedFiles(
   source: AsyncIterable<Uint8Array>,
   receiver: Receiver,

@@ -21,9 +21,7 @@ type Password = { given: string | { hash: string } } | { made: true }
 
 const NAME = 'display_name'
 
-/**
- * Accounts with their names, roles, quotas and passwords. Role and quota are reset to the seed's values in every run.
- */
+/** Role and quota are reset to the seed's values in every run; the password is set once. */
 export async function planAccounts(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []

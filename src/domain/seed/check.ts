@@ -24,7 +24,6 @@ export interface Placed<T> {
 
 /** The valid parts of a seed. */
 export interface ReadSeed {
-  /** Parsed values of settings. */
   settings: Partial<Values>
   apps: Placed<SeedApp>[]
   users: Placed<SeedUser>[]

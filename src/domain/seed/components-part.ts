@@ -16,10 +16,7 @@ const COMPONENT = 'component'
 
 type Decision = Item['action'] | 'same' | 'adopt'
 
-/**
- * Desktop components. A component is created once, and updated when the seed changes, unless someone else has saved a
- * version.
- */
+/** Created once, and updated when the seed changes, unless someone else has saved a version. */
 export async function planComponents(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []

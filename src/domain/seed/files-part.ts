@@ -12,7 +12,6 @@ import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.
 import { nameOf, objection, type Path } from './problems.ts'
 import type { SeedFile, SeedUser } from './seed-schema.ts'
 
-/** A file or folder of the seed. */
 interface Wanted {
   /** Its path in the seed. */
   said: Path
@@ -36,9 +35,7 @@ interface Task {
 const FILE = 'file'
 const FOLDER = hashOf('folder')
 
-/**
- * Files and folders. They are created once, and replaced when the seed changes, unless someone else has changed them.
- */
+/** Created once, and replaced when the seed changes, unless someone else has changed them. */
 export async function planFiles(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []

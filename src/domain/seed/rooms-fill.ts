@@ -12,7 +12,6 @@ import type { SeedRoom } from './seed-schema.ts'
 
 type Said = NonNullable<SeedRoom['messages']>[number]
 
-/** Changes to a room. */
 export interface RoomTask {
   room: SeedRoom
   creator: Person

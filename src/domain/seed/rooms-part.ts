@@ -8,10 +8,7 @@ import type { Path } from './problems.ts'
 import { fillRoom, hashOfMessage, inRoom, MEMBER, MESSAGE, ROOM, type RoomTask } from './rooms-fill.ts'
 import type { SeedRoom } from './seed-schema.ts'
 
-/**
- * Rooms, members and messages. Each is created once; members who left and messages that were deleted are not added
- * again.
- */
+/** Created once; members who left and messages that were deleted are not added again. */
 export async function planRooms(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: RoomTask[] = []

@@ -31,10 +31,7 @@ const hashOfRow = (values: Record<string, unknown>): string =>
       .map((column) => [column, values[column]]),
   )
 
-/**
- * Rows of the synchronised tables. A row is created once, and updated when the seed changes, unless someone else has
- * changed it.
- */
+/** Created once, and updated when the seed changes, unless someone else has changed the row. */
 export async function planRows(planning: Planning): Promise<Part> {
   const items: Item[] = []
   const tasks: Task[] = []

@@ -26,7 +26,6 @@ const ENOUGH = 1_000
 // Compile on demand: it takes a while, and most servers never see a seed.
 let compiled: Validator | undefined
 
-/** All schema errors of a document, with their paths. */
 export function schemaProblems(document: unknown): Problem[] {
   const validator = (compiled ??= Compile(Seed))
   if (validator.Check(document)) return []

@@ -24,7 +24,6 @@ export interface SeedContext {
   files: Files
 }
 
-/** A file or folder referenced by a seed. */
 export type Found =
   | { kind: 'file'; size: number; mtime: number }
   /** All entries below, folders before their contents; paths are relative, with slashes. */
@@ -78,7 +77,6 @@ export interface Part {
   apply(watcher: SeedProgress): Promise<void>
 }
 
-/** An account in a seed. */
 export interface Person {
   username: string
   /** Undefined until it is created. */

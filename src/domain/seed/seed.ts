@@ -35,7 +35,6 @@ export interface Plan {
   items: Item[]
   /** Items that exist as described. */
   unchanged: number
-  /** Number of plain-text passwords in the seed. */
   plainPasswords: number
   /** User names that need a token; the caller creates it and stores it safely. */
   tokens: string[]
@@ -44,10 +43,7 @@ export interface Plan {
 }
 
 export interface Seeding {
-  /**
-   * Compares a seed with the server without changing anything. Throws `BadSeed` with all errors: a seed is applied only
-   * if all of it is valid.
-   */
+  /** Changes nothing. Throws `BadSeed` with all errors: a seed is applied only if all of it is valid. */
   plan(document: unknown, sources: Sources, options?: SeedOptions): Promise<Plan>
 }
 

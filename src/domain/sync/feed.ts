@@ -174,7 +174,6 @@ export const makeFeed = (
       }),
     ),
 
-  /** Head of the account's feed. */
   async head(user: number): Promise<number> {
     return (await headOf(deps.database.read, user))!.seq
   },

@@ -40,7 +40,6 @@ function valueProblem(column: Column, value: unknown): string | undefined {
   return isTooLong ? `is longer than ${column.max} characters` : undefined
 }
 
-/** Validates the columns of a new row or a change. */
 export function refuse(table: TableName, kind: 'new' | 'change', data: Record<string, unknown>): Refusal | undefined {
   const columns: Record<string, Column> = tables[table].columns
   for (const name of Object.keys(data)) {

@@ -28,9 +28,7 @@ function refusal({ code, error = '' }: Outcome): Fault {
   return code === 'bad_operation' ? badRequest('operation', error) : fault('bad_request', { text: error })
 }
 
-/**
- * Applies one operation like a push, with all its checks. Faults: `bad_request`, `gone`, `conflict`, `quota_exceeded`.
- */
+/** Checks as a push does. Faults: `bad_request`, `gone`, `conflict`, `quota_exceeded`. */
 async function one(tx: Writer, user: number, operation: Operation, now: number): Promise<Outcome> {
   const [outcome] = (await applyIn(tx, user, { operations: [operation] }, now)).results
   if (!outcome!.ok) throw refusal(outcome!)

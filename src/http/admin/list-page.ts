@@ -1,6 +1,5 @@
 const PAGE = { default: 100, max: 1_000 } as const
 
-/** Page size, limited to the maximum. */
 export const pageSize = (limit: number = PAGE.default): number => Math.min(limit, PAGE.max)
 
 export const pageOf = <T>(all: readonly T[], { limit, offset = 0 }: { limit?: number; offset?: number }): T[] =>

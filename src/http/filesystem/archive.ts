@@ -8,7 +8,6 @@ import { contentDisposition, downloadHeaders } from '../file-response.ts'
 import { handle } from '../handler.ts'
 import { coalesceWrites } from '../coalesced-writes.ts'
 
-/** Archive name of the root folder. */
 const ROOT = 'Files'
 
 /** IDs of the chosen items. Fault `too_many_operations`. */

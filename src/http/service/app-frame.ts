@@ -3,10 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Domain } from '../../domain/domain.ts'
 import { appFrameHeaders } from '../security-headers.ts'
 
-/**
- * Loads the address named by the desktop, once, and relays messages. Messages from other frames and windows are
- * ignored.
- */
+/** Loads the address named by the desktop, once, and relays messages of this frame only. */
 const SCRIPT = `(() => {
   let app
   addEventListener('message', ({ source, data }) => {

@@ -14,10 +14,7 @@ function isLocal(request: FastifyRequest): boolean {
   return LOOPBACK.test(request.ip) && forwardedFor === undefined && forwarded === undefined
 }
 
-/**
- * `/metrics` in the Prometheus text format: duration of requests by route, action and status, and metrics of the
- * process.
- */
+/** Prometheus text format: duration of requests by route, action and status, and metrics of the process. */
 export function metrics(app: FastifyInstance, readers: string): void {
   if (readers === 'off') return
   const registry = new Registry()

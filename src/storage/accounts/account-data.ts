@@ -8,7 +8,6 @@ export interface AccountData {
   folders: number
   /** Of its own files. */
   bytes: number
-  /** Trash entries. */
   trash: number
   rows: number
   messages: number
@@ -58,9 +57,7 @@ interface Counted {
 /** Nodes counted per statement. */
 const PAGE = 5_000
 
-/**
- * Live nodes of an account by type and room, without its root; counted in pages, so that other queries run in between.
- */
+/** Live nodes by type and room, without the root; counted in pages, so that other queries run in between. */
 async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
   const counted: Counted[] = []
   for (const type of ['file', 'directory'] as const) {

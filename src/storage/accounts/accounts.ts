@@ -25,9 +25,7 @@ export interface Account {
 /** An account with a summary of its use. */
 export interface ListedAccount extends Omit<Account, 'password_hash'> {
   used_bytes: number
-  /** Signed-in devices. */
   devices: number
-  /** Browser sessions. */
   sessions: number
   /** Latest use of a device or a session, or latest login; null for never. */
   last_seen_at: number | null
@@ -152,9 +150,7 @@ export async function roomCountOf(on: Reader, id: number): Promise<number> {
   return Number(count)
 }
 
-/**
- * Stores an account with its counters and the root of its file tree. Returns its ID; undefined if the name is taken.
- */
+/** Stores an account with counters and the root of its files. Undefined if the name is taken. */
 export async function insertAccount(tx: Writer, account: NewAccount, now: number): Promise<number | undefined> {
   const user = await tx.q
     .insertInto('users')

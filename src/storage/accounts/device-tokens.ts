@@ -2,16 +2,13 @@ import type { ExpressionBuilder } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { DeviceTokenRow, Tables, UserRow } from '../engine/tables.ts'
 
-/**
- * When tokens expire: unused since `idleSince`, created before `madeSince` (-1 for never), or past their own expiry.
- */
+/** Expired: unused since `idleSince`, created before `madeSince` (-1: never), or past their own expiry. */
 export interface Lifetime {
   now: number
   idleSince: number
   madeSince: number
 }
 
-/** The condition for a valid device token. */
 export const isTokenValid = (eb: ExpressionBuilder<Tables, 'device_tokens'>, { now, idleSince, madeSince }: Lifetime) =>
   eb.and([
     eb.or([eb('device_tokens.expires_at', 'is', null), eb('device_tokens.expires_at', '>', now)]),

@@ -77,7 +77,6 @@ export const takePendingLogin = async (tx: Writer, id: number): Promise<boolean>
 export const deletePendingLoginsOf = (tx: Writer, user: number) =>
   tx.q.deleteFrom('pending_logins').where('user_id', '=', user).execute()
 
-/** Deletes the pending login with this token hash. */
 export const deletePendingLoginByHash = (tx: Writer, hash: string) =>
   tx.q.deleteFrom('pending_logins').where('token_hash', '=', hash).execute()
 

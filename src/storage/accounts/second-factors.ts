@@ -126,7 +126,6 @@ export async function takeBypassCode(tx: Writer, { user_id, hash }: BypassCodeRo
 export const deleteBypassCode = (tx: Writer, user: number) =>
   tx.q.deleteFrom('bypass_codes').where('user_id', '=', user).execute()
 
-/** Deletes expired bypass codes. */
 export const sweepBypassCodes = (tx: Writer, now: number) =>
   tx.q.deleteFrom('bypass_codes').where('expires_at', '<=', now).execute()
 

@@ -140,7 +140,6 @@ export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promi
 export const deleteAllSessions = async (tx: Writer): Promise<number> =>
   ended(tx, await tx.q.deleteFrom('sessions').returning('user_id').execute())
 
-/** Deletes expired sessions. */
 export const sweepSessions = (tx: Writer, { idleSince, madeSince }: SessionBounds) =>
   tx.q
     .deleteFrom('sessions')

@@ -30,7 +30,6 @@ const oneQuery = prepared<{ id: number; user: number }, Conversation>(({ q, p })
   q.selectFrom('assistant_conversations').select(columns).where('id', '=', p.id).where('user_id', '=', p.user),
 )
 
-/** A conversation of this user. */
 export const conversationOf = (on: Reader, user: number, id: number): Promise<Conversation | undefined> =>
   first(oneQuery(on, { id, user }))
 

@@ -11,10 +11,7 @@ export interface OpenFile extends Bytes {
   close(): Promise<void>
 }
 
-/**
- * Opens a file of untrusted origin: only a regular file, never a link, a device or a pipe. Throws `DamagedBackup` for
- * those, and the system's error if it is missing.
- */
+/** Opens an untrusted file. Throws `DamagedBackup` for anything but a regular file, and system errors. */
 export async function openBytes(path: string): Promise<OpenFile> {
   // Windows has neither flag and no need for them.
   const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)

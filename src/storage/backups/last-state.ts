@@ -13,9 +13,7 @@ export interface LastState {
   state: string
   /** Version of svc that made the backup. */
   version: string
-  /** Repository ID. */
   repository: string
-  /** Backup ID. */
   backup: string
   /** `fingerprintOf` its manifest. */
   fingerprint: string

@@ -73,10 +73,7 @@ export async function currentLocks(folder: string, now: number): Promise<{ id: s
   return current
 }
 
-/**
- * Takes a lock, or throws `RepositoryBusy` with the holder after a short wait. `purpose` is shown to others who are
- * refused.
- */
+/** Waits briefly, then throws `RepositoryBusy` with the holder. `purpose` is shown to others who are refused. */
 export async function lockRepository(folder: string, kind: LockKind, purpose: string): Promise<RepositoryLock> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const isTemporary = (error: unknown) => error instanceof RepositoryBusy

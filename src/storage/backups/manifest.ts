@@ -20,9 +20,7 @@ export interface Manifest {
   epoch: string
   /** Applied migrations, oldest first. */
   migrations: string[]
-  /**
-   * The database as written by `Database.copyTo`, in pieces of `DATABASE_PIECE` bytes; only the last may be shorter.
-   */
+  /** In pieces of `DATABASE_PIECE` bytes; only the last may be shorter. */
   database: { size: number; pieces: string[] }
   /** `config.json` and the files in `keys`. */
   files: (Piece & { path: string })[]
@@ -181,10 +179,7 @@ function parse(text: string, expectedId: string): Manifest {
 export const databasePieces = ({ size, pieces }: Manifest['database']): Piece[] =>
   pieces.map((sha256, index) => ({ sha256, size: Math.min(DATABASE_PIECE, size - index * DATABASE_PIECE) }))
 
-/**
- * Splits blobs, ordered by hash, into lists. The hashes alone decide where a list ends, so that an added or removed
- * blob changes one list only.
- */
+/** Splits blobs into lists at hashes, so that an added or removed blob changes one list only. */
 export function* listsOf(blobs: readonly Piece[]): Generator<string> {
   const digits = Math.max(0, Math.ceil(Math.log(blobs.length / LIST_ENTRIES) / Math.log(16)))
   let lines: string[] = []

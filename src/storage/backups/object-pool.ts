@@ -35,10 +35,7 @@ export interface Origin {
 
 /** The objects of a repository, `objects/ab/<name>`; each is complete and flushed before it gets its name. */
 export interface ObjectPool {
-  /**
-   * Stores an object unless it exists in full length and, if it is due for reading, is intact. Damaged ones are replaced;
-   * a folder in its place is renamed.
-   */
+  /** Stores an object unless it exists in full length and, when due for reading, intact. Damaged ones are replaced. */
   add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'repaired' | 'missing'>
   /** Whether an object existed in full length at `load`, or was added since; read if it is due. */
   has(piece: Piece): Promise<boolean>
@@ -55,9 +52,7 @@ export interface ObjectPool {
   /** Every object by file name, with its length on disk. */
   stored(): Promise<Map<string, number>>
   remove(names: readonly string[]): Promise<void>
-  /**
-   * Removes leftovers of interrupted runs, except those of current locks. Returns whether one of them added objects.
-   */
+  /** Removes leftovers of interrupted runs. Returns whether one of them added objects. */
   sweep(standing: readonly string[]): Promise<boolean>
 }
 
@@ -138,9 +133,7 @@ async function* readFrom(
   }
 }
 
-/**
- * Writes an object into a new file, encrypted if required, and flushes it; false if its bytes are missing or damaged.
- */
+/** Writes, encrypts if required, and flushes; false if the bytes are missing or damaged. */
 async function write(
   { lengthOf }: Layout,
   keys: PoolKeys | undefined,

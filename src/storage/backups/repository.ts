@@ -225,9 +225,7 @@ export function readRepository(folder: string, header: ReadableHeader, key: Uint
   }
 }
 
-/**
- * Runs all, some concurrently, and waits for all even if one fails: nothing may be writing when the lock is released.
- */
+/** Waits for all even if one fails: nothing may be writing when the lock is released. */
 async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const limit = pLimit(WIDTH)
   let failure: Error | undefined

@@ -14,10 +14,7 @@ export interface Scratch {
 
 const PREFIX = 'backup-'
 
-/**
- * A temporary copy in a folder, owned by `holder`; copies whose holder is not in `standing` are removed, because their
- * process was killed.
- */
+/** A temporary copy owned by `holder`. Removes copies whose holder is not in `standing`: their process was killed. */
 export async function makeScratch(folder: string, holder: string, standing: readonly string[]): Promise<Scratch> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (const name of await readdir(folder)) {

@@ -41,10 +41,7 @@ export interface BackupSink {
   repaired(): number
   /** An earlier backup whose objects all exist in full length, with its contents in the blob store. */
   standing(id: string): Promise<{ manifest: Manifest; blobs: Piece[] } | undefined>
-  /**
-   * Ensures that these contents are or can be stored. Returns those that cannot, because the blob store has lost or
-   * damaged them. `stored` is called with the bytes done.
-   */
+  /** Returns the contents that cannot be stored, because the blob store lost or damaged them. */
   takeBlobs(blobs: readonly Piece[], stored: (bytes: number) => void): Promise<Set<string>>
   /** Stores the rest, and the manifest last: the backup is then complete and durable. */
   finish(draft: Draft, stored: (bytes: number) => void): Promise<Manifest>

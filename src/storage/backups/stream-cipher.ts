@@ -43,9 +43,7 @@ function plainSize(sealed: number): number | undefined {
   return chunks > 0 && sealedSize(plain) === sealed && plain >= 0 ? plain : undefined
 }
 
-/**
- * Cuts a source into pieces of exactly `length` bytes; the last may be shorter, and exists even if the source is empty.
- */
+/** Pieces of exactly `length` bytes; the last may be shorter, and exists even if the source is empty. */
 async function* cut(
   source: AsyncIterable<Uint8Array>,
   length: number,

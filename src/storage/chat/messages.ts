@@ -43,7 +43,6 @@ const messages = (q: Kysely<Tables>) =>
       'users.avatar_color',
     ])
 
-/** Messages in rooms of a user. */
 const messagesFor = (q: Kysely<Tables>, user: number) =>
   messages(q)
     .innerJoin('room_members', 'room_members.room_id', 'messages.room_id')
@@ -85,10 +84,7 @@ const changedQuery = prepared<Since, Message>(({ q, p }) =>
     .limit(p.limit),
 )
 
-/**
- * Messages from before a time that were edited or reacted to after it, in the order of the change. The caller must be a
- * member.
- */
+/** Messages before a time that were edited or reacted to after it, in order of change. The caller must be a member. */
 export const messagesChangedAfter = (on: Reader, since: Since): Promise<Message[]> => changedQuery(on, since)
 
 const deletedQuery = prepared<Since, { message_id: number; deleted_at: number }>(({ q, p }) =>
@@ -114,7 +110,6 @@ const lastQuery = prepared<{ user: number }, Message>(({ q, p }) =>
   ),
 )
 
-/** The newest message of each room of a user. */
 export const lastMessagesOf = (on: Reader, user: number): Promise<Message[]> => lastQuery(on, { user })
 
 type Like = { room: number; user: number; from: number; before: number; pattern: string; limit: number }

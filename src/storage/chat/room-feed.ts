@@ -84,10 +84,7 @@ const recordMessages = (
     from counters c cross join (select id, row_number() over (order by timestamp) as place from ${messages}) s
     where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
 
-/**
- * Adds a room with all its messages to the feeds of its members, or ends it there; with `user` only for that member.
- * Must be called while they are members.
- */
+/** Adds a room with all messages to its members' feeds, or ends it there. Call while they are members. */
 export async function recordRoom(
   tx: Writer,
   { room, user, deleted }: { room: number; user?: number; deleted: boolean },

@@ -13,10 +13,7 @@ const isCurrent = (now: number) => sql<boolean>`expires_at > ${now} and expires_
 /** While it exists, no process on the same database collects contents. */
 export interface CollectorHold {
   id: string
-  /**
-   * Extends the hold to its full duration. Throws `Busy` if it had expired, because the clock jumped or the machine
-   * slept: the collector may have run.
-   */
+  /** Throws `Busy` if the hold had expired (clock jump, sleep): the collector may have run. */
   renew(): Promise<void>
   release(): Promise<void>
 }

@@ -37,10 +37,7 @@ const unneeded = sql<boolean>`not exists (select 1 from nodes n where n.sha256 =
 
 const unreferenced = (before: number) => sql<boolean>`touched_at < ${before} and ${unneeded}`
 
-/**
- * Deletes the rows of unreferenced contents, and records which blobs to remove. One statement decides and deletes: no
- * upload can add a reference in between.
- */
+/** One statement decides and deletes: no upload can add a reference in between. Records which blobs to remove. */
 export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: string }> | readonly string[]) {
   const gone = await tx.q
     .deleteFrom('contents')
@@ -59,10 +56,7 @@ export async function blobsAreGone(tx: Writer, sha256s: readonly string[]): Prom
   await remember(tx, ({ doomed }) => ({ doomed: doomed.filter((sha256) => !removed.has(sha256)) }))
 }
 
-/**
- * Removes blobs untouched since `before`; returns those that are gone. Blobs that a store could not remove in time are
- * tried again later.
- */
+/** Returns the removed blobs. Those that a store could not remove in time are tried again later. */
 export async function removeBlobs(blobs: BlobStore, sha256s: readonly string[], before: number): Promise<string[]> {
   const gone: string[] = []
   for (const sha256 of sha256s)

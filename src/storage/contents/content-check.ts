@@ -18,10 +18,7 @@ export interface ContentCheck {
   page(after: string, limit: number): Promise<{ sha256: string; size: number }[]>
   /** Number and bytes of all contents. */
   sum(): Promise<{ contents: number; bytes: number }>
-  /**
-   * The problem of a content; undefined if there is none, or it was removed meanwhile. `quick` checks only existence
-   * and size.
-   */
+  /** Undefined without a problem, or if removed meanwhile. `quick` checks only existence and size. */
   flawOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>
 }
 

@@ -12,18 +12,12 @@ import { first, prepared, type Database, type Writer } from '../engine/database.
 import { makeReclaim } from './reclaim.ts'
 import { release } from './released-contents.ts'
 
-/**
- * A received content: a small one is in memory and becomes durable with the transaction that claims it; a large one is
- * hidden until it is published.
- */
+/** A small content becomes durable with the transaction that claims it; a large one is hidden until published. */
 export interface Staged {
   sha256: string
   size: number
   data: Uint8Array | null
-  /**
-   * Epoch ms; for a large content the start of its publishing, undefined before. The blob store's own time is not
-   * earlier.
-   */
+  /** Epoch ms; for a large content the start of publishing, not later than the blob store's own time. */
   arrived_at: number | undefined
   /** The newest removal when publishing began. */
   seen?: number
@@ -55,10 +49,7 @@ export interface Contents extends ContentCheck, Collector {
   claim(tx: Writer, staged: Staged, now: number): Promise<void>
   /** The bytes from `start` to `end` (inclusive), or all. */
   read(sha256: string, range?: { start: number; end: number }): Promise<Readable | Buffer>
-  /**
-   * Declares that the blob store belongs to this database; blobs without a row remain until someone confirms their
-   * removal.
-   */
+  /** Assigns the blob store to this database; blobs without a row stay until someone confirms their removal. */
   adopt(owner: string): Promise<void>
   check(): Promise<void>
 }

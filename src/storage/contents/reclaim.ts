@@ -13,10 +13,7 @@ const SLICE = 200
 /** Stores report times in seconds; later publications are protected by the removal records anyway. */
 const YOUNGEST = 5 * SECOND
 
-/**
- * Removes unreferenced contents that an account released at once, where the collector would wait a day. Does nothing
- * while a collector hold exists. The collector finishes after a crash.
- */
+/** Removes contents that an account released, without the collector's day of delay; not during a hold. */
 export function makeReclaim(database: Database, blobs: BlobStore) {
   const inTurn = makeKeyedMutex<number>()
 

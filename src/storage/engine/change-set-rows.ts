@@ -20,6 +20,5 @@ export interface ChangeSetItemRow {
   target: string
   /** JSON object: the complete change. */
   data: string
-  /** The change set that undid this change. */
   undone_by: number | null
 }

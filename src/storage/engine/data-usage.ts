@@ -182,10 +182,7 @@ const moveQuery = prepared<{ user: number; kind: DataKind; items: number; bytes:
 export const countRows = (tx: Writer, user: number, items: number, bytes: number) =>
   moveQuery(tx, { user, kind: 'rows', items, bytes })
 
-/**
- * Counts messages for another author. Triggers do not see a change of author, so this belongs in the transaction that
- * makes it.
- */
+/** Triggers do not see a change of author: call this in the transaction that makes it. */
 export async function moveMessageCounts(
   tx: Writer,
   ids: readonly number[],

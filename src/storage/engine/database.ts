@@ -10,7 +10,6 @@ export interface Reader {
   /** The dialect that queries are compiled to. */
   readonly engine: Engine
   readonly q: Kysely<Tables>
-  /** Runs a compiled query. */
   run<R>(query: CompiledQuery<R>): Promise<R[]>
 }
 
@@ -24,10 +23,7 @@ export type Topic = 'feed' | 'room' | 'access'
 export interface Writer extends Reader {
   /** Runs `part` in a savepoint: if it throws, only the part is rolled back. */
   attempt<T>(part: () => Promise<T>): Promise<T>
-  /**
-   * Notifies listeners of `topic` on commit that `id` has advanced to `head`; a rollback drops it. Call it with each
-   * change of the position.
-   */
+  /** Notifies listeners on commit that `id` has advanced to `head`; a rollback drops it. */
   notify(topic: Topic, id: number, head: number): void
   /** Limits of accounts by kind, where there are any. */
   readonly bounds?: () => Promise<Partial<Record<DataKind, DataBound>>>
@@ -100,10 +96,7 @@ export interface Database {
    * scope may run again from its start, so it has no effects outside its transaction.
    */
   write<T>(unit: (tx: Writer) => Promise<T>, scope?: WriteScope): Promise<T>
-  /**
-   * Subscribes to notifications of this process and, on Postgres, of others. They may be lost, so a listener that must
-   * not miss anything also polls the rows.
-   */
+  /** Notifications of this process and, on Postgres, of others. They may be lost: poll the rows too. */
   listen(topic: Topic, listener: Listener): void
   /** Runs `unit` on one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
@@ -183,10 +176,7 @@ export function prepared<V extends Values, R>(
 /** Most rows of one statement; more are not faster. */
 const LARGEST = 64
 
-/**
- * Like `prepared`, for statements with many rows: `build` gets placeholders for each. Compiled for a few sizes, and run
- * as often as the rows need.
- */
+/** Like `prepared` for many rows: `build` gets placeholders for each. Compiled for a few sizes. */
 export function preparedRows<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; rows: V[] }) => Compilable<R>,
 ): (on: Reader, rows: readonly V[]) => Promise<R[]> {

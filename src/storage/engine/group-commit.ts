@@ -6,9 +6,7 @@ import { collectNotifications, type BareWriter, type Notifications, type Notific
 /** One write transaction at a time, for any engine. */
 export interface Transaction {
   readonly writer: BareWriter
-  /**
-   * Begins when nobody else writes within these scopes; undefined for everything. Throws `Busy` if that takes too long.
-   */
+  /** Waits until nobody else writes within these scopes (undefined: any). Throws `Busy` after too long. */
   begin(scopes: readonly (WriteScope | undefined)[]): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean

@@ -36,7 +36,6 @@ export const isConflict = (error: unknown): boolean =>
 
 const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
-/** Converts an error of Postgres to one of `base/errors.ts`. */
 export function fromPostgresError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof Busy || error instanceof DiskFull) return error
   const code = errorCode(error)

@@ -23,10 +23,7 @@ export const deleteOldest =
     return rows.length
   }
 
-/**
- * Runs `remove` in one transaction after another until a slice is not full. Returns the number of deleted rows. The
- * next run continues after a crash.
- */
+/** Runs `remove` in transactions until a slice is not full; returns the deleted rows. Continues after a crash. */
 export async function inSlices(
   database: Database,
   remove: (tx: Writer, limit: number) => Promise<number>,

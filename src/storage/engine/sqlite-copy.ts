@@ -61,10 +61,7 @@ const SYNCED_TABLE = new RegExp(
   'i',
 )
 
-/**
- * Whether an item is a synchronised table or its index. Their columns follow the declarations of the version that
- * created them, so only their form is checked.
- */
+/** Whether an item is a synchronised table or its index; their columns depend on the version that created them. */
 function isSynced({ type, name, tbl_name, sql: text }: Item): boolean {
   const line = inOneLine(text ?? '')
   if (type === 'table') return SYNCED.test(name) && SYNCED_TABLE.exec(line)?.[1] === name

@@ -28,9 +28,7 @@ export interface Durability {
 
 const openLog = (file: string): number => openSync(`${realpathSync(file)}-wal`, 'r+')
 
-/**
- * Commits are durable before they are visible. A commit of the server may not be, so it is flushed before it is used.
- */
+/** A commit of the server may be visible before it is durable, so it is flushed before it is used. */
 export function flushInCommit(file: string, writer: Connection): Durability {
   let fd: number | undefined
   let known: unknown

@@ -28,10 +28,7 @@ export const sqliteDialect: SchemaDialect = {
   trigger: ({ name, when }, body) => [sql`create trigger ${sql.raw(name)} ${sql.raw(when)} begin ${body}; end`],
 }
 
-/**
- * Copies pages from the read transaction of `reading`, and closes it: concurrent writes are not visible and do not
- * restart it.
- */
+/** Copies pages from the read transaction of `reading`, and closes it: writes do not restart it. */
 async function copy(reading: Connection, file: string, { without, progress }: CopyOptions): Promise<void> {
   try {
     const pageSize = reading.handle.pragma('page_size', { simple: true }) as number

@@ -66,10 +66,7 @@ export async function advance(tx: Writer, user: number, count: number, bytes = 0
   return head
 }
 
-/**
- * Writes changes at the positions up to `head`, reserved with `advance`. If a row changed more than once, only its last
- * change remains: all become visible at once.
- */
+/** Writes changes up to the reserved `head`. Of a row that changed more than once only its last change remains. */
 export async function recordAll(
   tx: Writer,
   user: number,
@@ -107,9 +104,7 @@ const newestQuery = prepared<{ user: number; table: string }, { seq: number | nu
     .where('tbl', '=', p.table),
 )
 
-/**
- * Deletes the oldest `limit` tombstones from before `before`, and raises the oldest valid cursor. Returns their number.
- */
+/** Deletes up to `limit` old tombstones, and raises the oldest valid cursor. Returns their number. */
 export async function compact(tx: Writer, before: number, limit = SLICE): Promise<number> {
   const { rows: gone } = await sql<{ user_id: number; seq: number }>`
     delete from changes where (user_id, tbl, row_id) in (

@@ -29,10 +29,7 @@ export interface RowTable {
     user: number,
     rows: readonly { values: Record<string, Stored>; stamps: RowStamps }[],
   ): Promise<number[]>
-  /**
-   * Changes the given columns and increments the version. Returns the growth in bytes; undefined, without a change, if
-   * it exceeds `room`, unless that is negative.
-   */
+  /** Returns the growth in bytes; undefined, and unchanged, if it exceeds `room`, unless negative. */
   update(
     tx: Writer,
     id: number,
@@ -44,7 +41,6 @@ export interface RowTable {
   remove(tx: Writer, id: number): Promise<number>
   /** Bytes counted for a new row. */
   size(values: Record<string, Stored>): number
-  /** A row of the account, without `user_id`. */
   get(on: Reader, user: number, id: number): Promise<SyncedRowOf | undefined>
   /** The next rows of the account by ID, without `user_id`. */
   after(on: Reader, user: number, id: number, limit: number): Promise<SyncedRowOf[]>

@@ -4,7 +4,6 @@ import type { Reader, Writer } from '../engine/database.ts'
 // Deleted and overwritten files that an account can still restore: its history.
 
 export interface History {
-  /** Of files in the trash and old versions. */
   bytes: number
   /** Nodes in the trash, and old versions. */
   entries: number

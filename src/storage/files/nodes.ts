@@ -143,7 +143,6 @@ export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 
-/** An entry of a listing. */
 export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'size' | 'mtime'>
 
 type PartOf = { parent: number; after: string; limit: number }
@@ -229,10 +228,7 @@ export const moveNode = (
     .where('id', '=', id)
     .execute()
 
-/**
- * Whether a tree has more than `most` nodes including its top: live ones, or those of a trash entry. Reads no more
- * nodes than necessary.
- */
+/** Whether a tree, live or of a trash entry, has more than `most` nodes. Reads no more than necessary. */
 export async function isLarger(on: Reader, node: number, most: number, entry = 0): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`with recursive below (id) as (
       select id from nodes where id = ${node} union all

@@ -30,10 +30,7 @@ const rootQuery = prepared<{ room: number }, { id: number }>(({ q, p }) =>
 export const roomRootOf = async (on: Reader, room: number): Promise<number | undefined> =>
   (await first(rootQuery(on, { room })))?.id
 
-/**
- * Deletes every file of a room, also from the trash, and subtracts their bytes. Called in the transaction that deletes
- * the room, before its row.
- */
+/** Deletes all files of a room, also from the trash. Call it before the room's row is deleted. */
 export async function forgetRoom(tx: Writer, room: number): Promise<void> {
   const used = await tx.q
     .selectFrom('nodes')

@@ -22,10 +22,7 @@ async function contentOf(on: Reader, entry: number): Promise<{ nodes: number; by
   }
 }
 
-/**
- * Moves a node with everything below it to the trash of `user`; `path` is its path. Returns the entry, the number of
- * nodes, and their bytes.
- */
+/** `path` is the node's path. Returns the entry, the number of nodes, and their bytes. */
 export async function trashNode(
   tx: Writer,
   node: Pick<Node, 'id'>,
@@ -121,7 +118,6 @@ export async function reviveEntry(
   return content
 }
 
-/** Entries marked for removal per transaction. */
 const DOOMED = 100
 
 /** Marks the next entries of an account's trash for removal; returns their number. */
@@ -149,10 +145,7 @@ export async function markOldTrashForRemoval(tx: Writer, before: number, now: nu
   return entries.length
 }
 
-/**
- * Marks the next of all entries that an account ever trashed, also in rooms it has left, and of its unfinished copies.
- * Returns whether any exist, or are still being processed.
- */
+/** Includes entries in rooms it has left, and unfinished copies. Returns whether any exist or are being processed. */
 export async function markAllForRemoval(tx: Writer, user: number, now: number): Promise<boolean> {
   const entries = await tx.q
     .selectFrom('trash')

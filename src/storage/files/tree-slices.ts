@@ -39,10 +39,7 @@ const childrenQuery = prepared<{ parent: number; mark: number; after: string; li
 /** Look-ups before other tasks get a turn. */
 const TURN = 50
 
-/**
- * Nodes below a node in pages, folders before their contents, that have one of these marks: IDs of trash entries, 0 for
- * live nodes.
- */
+/** Nodes below a node in pages, folders first, with one of these marks: IDs of trash entries, 0 for live nodes. */
 async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
   const folders = [top]
   let lookups = 0

@@ -58,7 +58,6 @@ async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.P
   }
 }
 
-/** Opens the data directory of `--data-dir` or the environment for a backup. */
 export async function openBackupContext(dataDir: string | undefined, env = environment): Promise<BackupContext> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), {})

@@ -36,7 +36,6 @@ export interface Passphrases {
   work?: number
 }
 
-/** Whether a name is that of an archive. */
 export const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(path)
 
 /** Neither a flag nor a setting names a folder of backups. */

@@ -10,7 +10,6 @@ import { openSqlite } from '../../storage/engine/sqlite.ts'
 import { restore } from './restore.ts'
 import { serve, type RunningServer } from '../server.ts'
 
-/** The result of a drill. */
 export interface Drill {
   manifest: Manifest
   /** Differences found; empty if the backup is proven. */
@@ -67,10 +66,7 @@ async function readyProblems({ url }: RunningServer): Promise<string[]> {
   return status === 200 ? [] : [`the restored server is not ready: /readyz answers ${status}`]
 }
 
-/**
- * Restores a backup to a temporary folder, serves it on a local port and compares everything. Leaves nothing behind.
- * Throws what prevents the restore.
- */
+/** Restores to a temporary folder, serves it on a local port and compares everything. Throws what prevents it. */
 export async function drill(source: BackupSource, id: string, temp?: string, job: JobContext = {}): Promise<Drill> {
   const start = performance.now()
   const place = await makeTemporaryFolder('svc-drill-', temp)

@@ -22,7 +22,6 @@ import { ensureTables } from '../../storage/engine/synchronised-tables.ts'
 import { openSqlite } from '../../storage/engine/sqlite.ts'
 import { PLACES } from '../installation/storage.ts'
 
-/** A content that a partial restore lost. */
 export interface LostContent {
   sha256: string
   /** Who has it, and under which path: `ada: /letters/june.txt`. */
@@ -194,10 +193,7 @@ interface RestoreOptions {
   isPartial?: boolean
 }
 
-/**
- * Restores a backup to a new data directory, which appears only after all checks. After an error or interruption the
- * target is unchanged, and the same command can be repeated.
- */
+/** The new data directory appears only after all checks. After an error the target is unchanged; repeat the command. */
 export async function restore(
   source: BackupSource,
   id: string,

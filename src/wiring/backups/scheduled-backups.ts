@@ -28,7 +28,6 @@ interface Outcome {
   stderr: string
 }
 
-/** Parses JSON; undefined if it is invalid. */
 function understood(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>

@@ -11,7 +11,6 @@ import { BadConfig, type Config } from './config.ts'
 import { readConfigFile, writeConfigFile, type DataDirectory } from '../installation/data-directory.ts'
 import { isPlace } from '../installation/storage.ts'
 
-/** Where a change was stored, and what overrides it. */
 export interface Changed {
   /** `database` takes effect at once in every process; `config.json` at the next start. */
   stored: 'database' | 'config.json'

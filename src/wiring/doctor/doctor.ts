@@ -44,7 +44,6 @@ const careful = <On>(check: Check<On>): Check<On> => ({
 const failed = (error: Error, next: string) =>
   failure(error.message, damageOf(error)?.remedy ?? `fix that first: ${next}`)
 
-/** Runs every check. */
 export const examine = (local: Local): Promise<Finding[]> => look(local, checks.map(careful))
 
 /** Why a data directory could not be opened, and what the checks find that need no database. */

@@ -24,7 +24,6 @@ export interface DataDirectory {
 export const dataDirectoryPath = (flag: string | undefined, env: NodeJS.ProcessEnv): string =>
   resolve(flag ?? (env['SVC_DATA_DIR'] || join(userFolder('data', env), 'svc')))
 
-/** The layout of a data directory. */
 export const partsOf = (path: string): DataDirectory => ({
   path,
   database: join(path, 'svc.db'),

@@ -4,7 +4,6 @@ import { BadDocument, readDocument, type Place, type PlacedDocument } from '../.
 import { BadSeed, nameOf, type Plan, type Seeding, type SeedOptions } from '../../domain/seed/seed.ts'
 import { makeSources } from './seed-sources.ts'
 
-/** One problem of a seed file. */
 interface Flaw extends Place {
   /** The part concerned, such as `users[3].role`; empty for the whole file. */
   part: string

@@ -2,7 +2,6 @@ import type { ChatState } from '../../../client/chat/chat-state.ts'
 import type { Span } from './spans.ts'
 import { sanitize } from './markup.ts'
 
-/** A completion: its label, and the text it inserts. */
 export interface Candidate {
   label: string
   text: string
@@ -19,10 +18,7 @@ export type FindEmoji = (text: string, limit: number) => { name: string; emoji: 
 
 const MAX_CANDIDATES = 40
 
-/**
- * Completions of the word before the cursor: a name after `@`, an emoji after `:`, a command after `/` at the start of
- * the text.
- */
+/** Completions of the word before the cursor: a name after `@`, an emoji after `:`, at the start a command after `/`. */
 export function completionsOf(
   before: string,
   state: ChatState,

@@ -1,6 +1,5 @@
 import { graphemesOf, widthOf } from './spans.ts'
 
-/** A text field with a cursor. */
 export interface Composer {
   text: () => string
   /** The text before the cursor. */

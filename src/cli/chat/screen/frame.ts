@@ -13,7 +13,6 @@ export interface View {
   history: readonly HistoryLine[]
   /** Lines of the history hidden below the bottom. */
   scroll: number
-  /** The selected message. */
   selected: number | undefined
   /** The text field and the label above it. */
   composer: { lines: readonly string[]; row: number; column: number; prompt: string }
@@ -26,17 +25,12 @@ const SIDEBAR = 22
 const WITH_SIDEBAR = 72
 const MAX_COMPOSER_LINES = 6
 
-/** Width of the history in columns. */
 export const historyWidth = (columns: number): number =>
   Math.max(10, columns >= WITH_SIDEBAR ? columns - SIDEBAR - 2 : columns)
 
-/** Height of the history in rows. */
 export const historyRows = (rows: number, composerLines: number): number => heightsOf(rows, composerLines).history
 
-/**
- * Height of each part. In a low window the text field has priority, then the newest line, the rule, the status and the
- * title.
- */
+/** Height of each part. Priority in a low window: text field, newest line, rule, status, title. */
 function heightsOf(rows: number, composerLines: number) {
   const composer = Math.min(MAX_COMPOSER_LINES, composerLines, Math.max(1, rows - 1))
   const free = Math.max(0, rows - composer)

@@ -70,7 +70,6 @@ const isUserError = (error: unknown): boolean =>
 export function makeScreenState({ session, draw, quit, failed }: ScreenStateOptions): ScreenState {
   const { state } = session
   const composer = makeComposer()
-  /** Drafts of the other rooms. */
   const drafts = new Map<number, string>()
   /** The room of the current draft. */
   let at: number | undefined

@@ -14,12 +14,10 @@ export interface SelectList {
   title: string
   filter: Composer
   key: (key: string) => boolean
-  /** The selected item, if any matches. */
   chosen: () => ListItem | undefined
   lines: (width: number, rows: number) => HistoryLine[]
 }
 
-/** A list filtered by typing. */
 export function makeSelectList(title: string, items: readonly ListItem[], empty: string): SelectList {
   const filter = makeComposer()
   let index = 0

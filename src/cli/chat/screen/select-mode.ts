@@ -9,13 +9,11 @@ const messagesOf = ({ session: { state } }: ScreenState): Message[] =>
 const summaryOf = (message: Message): string =>
   `${sanitize(message.username)}: ${sanitize(message.content.replace(/\s+/g, ' ').slice(0, 200))}`
 
-/** Selects the newest message. */
 export function beginSelecting(screen: ScreenState): void {
   const last = messagesOf(screen).at(-1)
   if (last) screen.mode = { kind: 'select', message: last.message_id }
 }
 
-/** Edits the user's newest message. */
 export function editLast(screen: ScreenState): void {
   const own = messagesOf(screen).findLast(({ user_id }) => user_id === screen.session.state.me?.id)
   if (own) edit(screen, own)

@@ -4,7 +4,6 @@ import { isMove } from '../plan/move-operations.ts'
 import { makeFailures } from './failed-operations.ts'
 import { classifyError } from './error-classification.ts'
 
-/** The result of applying a plan. */
 export interface ApplyResult {
   /** Whether another plan may get further. */
   again: boolean

@@ -27,7 +27,6 @@ export type Executor = ReturnType<typeof makeExecutor>
 /** Executes an operation; false if it has become unnecessary. */
 type Act<O extends Op> = (op: O) => Promise<Effect> | Effect | false
 
-/** The result of one operation of a batch: its effect, or an error. */
 export type OperationResult = { effect: Effect } | { error: unknown }
 
 /** Sends a batch and reports a result for each operation; those without a result are sent one by one. */

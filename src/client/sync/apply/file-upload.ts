@@ -21,10 +21,7 @@ const action = contract.syncFiles.actions.upload
 /** Largest file that is read at once, so that its checksum can precede it, bytes. */
 const SMALL = 256 * 1024
 
-/**
- * Uploads a file, if it and its server version are still as planned. It is read once and hashed while sending; if it
- * changes meanwhile, the request is aborted before the last byte, so that nothing inconsistent is stored.
- */
+/** Uploads a file if both sides are as planned. If it changes meanwhile, the request is aborted before the last byte. */
 export async function upload(context: RunContext, op: OpOf<'upload'>): Promise<Effect> {
   const { id } = op.local
   const place = toLocalPath(context.root, op.here)

@@ -87,10 +87,7 @@ export const removalOf = ({ root, run }: Pick<RunContext, 'root' | 'run'>, op: O
   trash: op.id && trashPath(root, run, op.here),
 })
 
-/**
- * Records local deletions beforehand, so that an interrupted run does not look like a deletion by the user, and a late
- * write is not forgotten in the trash.
- */
+/** Records local deletions beforehand, so that an interrupted run does not look like deletions by the user. */
 export const intentsOf = (removals: readonly Removal[]): Effect => ({
   changes: removals.map(({ op: { key, here, id }, trash }) => {
     const file = id && trash !== undefined ? { file: { trash, size: id.size, mtimeNs: id.mtimeNs } } : {}

@@ -23,7 +23,6 @@ export async function applyMoves(context: RunContext, run: Executor, ops: readon
   }
 }
 
-/** Groups moves that form cycles. */
 function cyclesOf(ops: readonly MoveOp[]): MoveOp[][] {
   const cycles: MoveOp[][] = []
   for (const op of ops) {

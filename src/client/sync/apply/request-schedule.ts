@@ -28,10 +28,7 @@ const LARGE = 8 * 1_048_576
 type Means = Pick<RunContext, 'limits' | 'capabilities'>
 type Transfer = OpOf<'upload'> | OpOf<'download'>
 
-/**
- * Groups a plan into requests: small files in batches by folder, which keeps flushing cheap; others one by one, large
- * ones last.
- */
+/** Groups a plan into requests: small files in batches by folder, which keeps flushing cheap; large ones last. */
 export function schedule({ limits, capabilities }: Means, ops: readonly Op[]): Schedules {
   const of = <K extends Op['op']>(kind: K): OpOf<K>[] =>
     ops.filter((op): op is OpOf<K> => op.op === kind).sort((a, b) => (a.key < b.key ? -1 : 1))

@@ -22,7 +22,6 @@ type Upload = OpOf<'upload'>
 /** Placeholder of a checksum before the file is read, or if it cannot be read: that of the empty content. */
 const NO_SHA256 = '0'.repeat(64)
 
-/** A file of an archive. */
 interface Entry {
   op: Upload
   /** The checksum is filled in when the file has been read. */
@@ -55,10 +54,7 @@ export function uploadGroups(context: Pick<RunContext, 'capabilities'>, ops: rea
   return { groups, rest: ops.filter((op) => !isBatchable(op)) }
 }
 
-/**
- * Uploads files in one archive, each if it and its server version are still as planned. Each is opened and read once,
- * and sent with the checksum of the bytes read.
- */
+/** Uploads files in one archive, each if both sides are as planned, with the checksum of the bytes read. */
 export const uploadBatch =
   (context: RunContext): SendBatch<Upload> =>
   async (ops, onResult) => {
@@ -172,10 +168,7 @@ function bytesOf(context: RunContext, entry: Entry, onBytes: (count: number) => 
   return [header, content, Buffer.from(tarPadding(size))]
 }
 
-/**
- * Reads a file that must be the expected one before and after. Synchronous, because asynchronous calls would dominate
- * the cost of small files.
- */
+/** Synchronous, because asynchronous calls would dominate the cost of small files. */
 function readWhole(context: RunContext, op: Upload): Buffer {
   const { id } = op.local
   assertFolders(context.root, op.here)

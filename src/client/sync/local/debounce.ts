@@ -1,10 +1,7 @@
 /** A hint that something changed: a local edit, something deleted, or a change on the server. */
 export type ChangeHint = 'edit' | 'gone' | 'news'
 
-/**
- * Quiet period before a run, and its limit, in milliseconds. It is a little longer for programs that save by deleting
- * and rewriting, so that no run falls in between.
- */
+/** Quiet period before a run, and its limit, ms. Longer for programs that save by deleting and rewriting. */
 const QUIET: Record<ChangeHint, { quiet: number; most: number }> = {
   edit: { quiet: 400, most: 1_500 },
   news: { quiet: 100, most: 1_500 },

@@ -46,10 +46,7 @@ export async function assertSame(file: FileHandle, expected: Identity): Promise<
   if (!stats.isFile() || !sameIdentity(identityOf(stats), expected)) throw new Changed('local')
 }
 
-/**
- * Hashes a file in one pass, a large one on the hasher's thread if there is one; throws `Changed` if it is modified
- * meanwhile.
- */
+/** Hashes a file, a large one on the hasher's thread if there is one; throws `Changed` if it is modified meanwhile. */
 export async function hashFile(
   place: string,
   expected: Identity,
@@ -158,10 +155,7 @@ export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: 
   return { read: unread.length + suspect.length, inodes: inodesOf(local, known, former) }
 }
 
-/**
- * Reuses remembered hashes of files that look unchanged: their keys are `known`. The hashes of changed or deleted files
- * are `former`.
- */
+/** Reuses hashes of files that look unchanged (`known` keys). Those of changed or deleted files are `former`. */
 function recall({ base, local, remote, state }: Parts): { known: Set<string>; former: Map<string, Hashed> } {
   const known = new Set<string>()
   const former = new Map<string, Hashed>()

@@ -61,10 +61,7 @@ export function renameNoReplace(temporary: string, target: string): void {
   if (linkOrRename(temporary, target)) unlinkSync(temporary)
 }
 
-/**
- * Renames a file to a new name. A file that appears at its old path at the last moment stays: the old name is removed
- * through `aside`, a path in the trash.
- */
+/** Renames a file. A file that appears at its old path at the last moment stays; the old name is removed through `aside`. */
 export function moveFile(from: string, to: string, aside: string): void {
   if (!linkOrRename(from, to)) return
   renameSync(from, aside)
@@ -137,10 +134,7 @@ export function renameUnlessTaken(from: string, to: string): void {
   renameSync(from, to)
 }
 
-/**
- * Moves something out of the trash or a staging name. A file may be the only copy of its content: it keeps its old name
- * until the new one is durable.
- */
+/** Moves out of the trash or a staging name. A file may be the only copy: it keeps its old name until the new is durable. */
 export async function restoreFile(aside: string, to: string): Promise<void> {
   const seen = lstatPath(aside)
   if (seen?.kind !== 'file') return renameUnlessTaken(aside, to)

@@ -4,10 +4,7 @@ import { nameOf, ROOT, type IgnoredBy } from '../plan/sync-tree.ts'
 import { Refused } from '../../refused.ts'
 
 export interface IgnoreRules {
-  /**
-   * Adds the rules of a folder; those of parent folders come first. Throws `Refused` for rules that are too expensive
-   * to match.
-   */
+  /** Adds a folder's rules, after those of its parents. Throws `Refused` for rules that are too expensive to match. */
   add(folder: string, text: string): void
   /** The rule that ignores a path, if none of its parents is ignored; undefined if there is none. */
   find(path: string, isFolder: boolean): IgnoredBy | undefined

@@ -37,6 +37,5 @@ export function conflictName({ name, device, date, sha256, attempt }: Copy): str
   return `${points.join('')}${mark}`
 }
 
-/** Whether a file has the name of a conflict copy. */
 export const isCopyName = (path: string): boolean =>
   /\(conflict [^/]+ \d{4}-\d\d-\d\d [0-9a-f]{8}( \d+)?\)[^/]*$/.test(path)

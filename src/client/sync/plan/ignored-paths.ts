@@ -37,10 +37,7 @@ function isIgnored(key: string, ignored: ReadonlyMap<string, Ignored>): boolean 
 /** Operations that change, replace or remove a local ignore file. */
 const CHANGES_HERE = new Set<Op['op']>(['download', 'set-aside', 'remove-local'])
 
-/**
- * The part of a plan that changes this side's ignore rules, if any: it is executed first, and what is then ignored is
- * not in the next plan.
- */
+/** The part of a plan that changes ignore rules: it runs first, and what is then ignored is not in the next plan. */
 export function rulesFirst(ops: readonly Op[]): Op[] | undefined {
   const rules = ops.filter(({ op, here }) => CHANGES_HERE.has(op) && nameOf(here) === IGNORE_FILE)
   if (rules.length === 0) return undefined

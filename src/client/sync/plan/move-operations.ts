@@ -90,7 +90,6 @@ export function moveLocally(trees: PlanInput, turn: OrderedMove, movedHere: Read
   }
 }
 
-/** Undoes a local move. */
 export function undoLocalMove(trees: PlanInput, { from, to, kind }: MoveCandidate): OpOf<'move-local'> {
   const { place } = spelling(trees)
   return {

@@ -164,9 +164,6 @@ const isUnchangedFolder = (builder: PlanBuilder, key: string, b: BaseNode | unde
 
 const stateOf = ({ sha256, size, mtime }: FileState): FileState => ({ kind: 'file', sha256, size, mtime })
 
-/**
- * Whether a file lost its content without an edit: only zeros, with the time of the last agreement. Journalling file
- * systems leave such files after a power cut (nextcloud/desktop#10547).
- */
+/** Whether a file has only zeros and the agreed time: lost in a power cut, not edited (nextcloud/desktop#10547). */
 const isDamaged = (l: LocalFile, b: FileState): boolean =>
   (l.id.size === 0 || l.blank) && b.size > 0 && l.sha256 !== b.sha256 && secondsOf(l.id.mtimeNs) === b.mtime

@@ -12,13 +12,9 @@ export interface RenameMatch {
 
 const DEEPEST = 64
 
-/** Inodes by key. */
 export type Inodes = Pick<ReadonlyMap<string, bigint>, 'get'>
 
-/**
- * Matches new files of a side with missing ones: by inode, else by unique content, else by unique content and name.
- * Ambiguous matches are dropped.
- */
+/** Matches new files with missing ones by inode, unique content, or content and name. Drops ambiguous matches. */
 export function matchRenamedFiles(base: BaseTree, side: SideTree, inodes?: Inodes): RenameMatch[] {
   const gone = goneFiles(base, side, inodes)
   if (gone.size === 0) return []

@@ -179,7 +179,6 @@ export const isCount = (value: unknown): value is number => Number.isSafeInteger
 export const secondsOf = (ns: bigint): number =>
   Number(ns / 1_000_000_000n) - (ns < 0n && ns % 1_000_000_000n !== 0n ? 1 : 0)
 
-/** A file's content, or a folder. */
 export type Content = FileState | { kind: 'dir' }
 
 /** One of both sides: this folder, or the account. */

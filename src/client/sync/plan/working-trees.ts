@@ -24,7 +24,6 @@ export interface WorkingTrees {
   trees(): PlanInput
   /** Plans that each side follows the moves of the other; `found` is every move detected. */
   follow(going: BothSides, found: BothSides): true
-  /** Undoes local moves. */
   undo(moves: readonly MoveCandidate[]): true
   /** Records what both sides moved to the same path. */
   agree(moves: readonly MoveCandidate[]): true

@@ -3,10 +3,7 @@ import { isFault } from '../../../contract/errors.ts'
 import { Unreachable } from '../../errors.ts'
 import type { Features } from '../../auth/account-identity.ts'
 
-/**
- * Capabilities that a server announced. Those that do not work are withdrawn for the rest of a run, and single requests
- * are used.
- */
+/** Capabilities that a server announced. Those that do not work are withdrawn for the rest of a run. */
 export interface Capabilities {
   upload_batch: { entries: number; bytes: number } | undefined
   download_batch: { entries: number } | undefined
@@ -53,10 +50,7 @@ const HELD_UP = new Set([...NOT_HERE, 403, 406])
 
 type Batch = 'upload_batch' | 'download_batch' | 'files_batch'
 
-/**
- * What a batch error means for its items: they are sent one by one, because the capability is withdrawn, or the batch
- * is retried. Undefined if the error does not concern batches.
- */
+/** Whether items of a failed batch are sent one by one or as a batch again; undefined if batches are not the cause. */
 export function fallback(capabilities: Capabilities, batch: Batch, error: unknown): 'alone' | 'again' | undefined {
   if (isFault(error, 'internal') && !capabilities.failedOnce) {
     capabilities.failedOnce = true

@@ -4,7 +4,6 @@ import type { FeedNode, FeedPage } from '../state/remote-memory.ts'
 import { childOf, isCount, ROOT } from '../plan/sync-tree.ts'
 import { isSafePath, nameProblem } from '../../files/path-rules.ts'
 
-/** The table of the account's files in the feed. */
 export const FILES = 'svc_files'
 
 /** The change feed is invalid: the manifest is requested instead. */
@@ -25,10 +24,7 @@ export function toNode(row: unknown): FeedNode {
   return { id, parent, name, sha256, size, mtime: knownTime(mtime) ?? 0 }
 }
 
-/**
- * Validates a page of `delta`; `files` tells whether it concerns files. File changes up to `known` are dropped. Throws
- * `InvalidResponse`.
- */
+/** Validates a page of `delta`. File changes up to `known` are dropped. Throws `InvalidResponse`. */
 export function readPage(
   document: Record<string, unknown>,
   after: number,
@@ -56,10 +52,7 @@ export function readPage(
   return { put, gone, cursor, more, files: last.size > 0, epoch, server_id }
 }
 
-/**
- * The nodes with their paths, parents first. Throws `InvalidResponse` unless every node has a unique, safe path and
- * folders up to the root.
- */
+/** Nodes with their paths, parents first. Throws `InvalidResponse` for duplicate or unsafe paths and missing parents. */
 export function toListing(nodes: Iterable<FeedNode>): Listed[] {
   const children = new Map<number | null, FeedNode[]>()
   let count = 0

@@ -46,10 +46,7 @@ interface CurrentListing extends Pick<Listing, 'nodes' | 'rejected'>, FeedPositi
 /** Limit of pages: an endless feed is not followed. */
 const PAGES = 10_000
 
-/**
- * The account's files: the remembered ones, updated by the change feed, or else a new listing. Another server is
- * refused; a restored one causes a full comparison.
- */
+/** The remembered files, updated by the feed, or else a new listing. A restored server causes a full comparison. */
 export async function currentListing(parts: ListingParts): Promise<CurrentListing> {
   const { state, clock } = parts
   const known = state.known()?.cursor

@@ -3,7 +3,6 @@ import type { Ignored, Skipped } from '../plan/sync-tree.ts'
 import type { LeftItem, Step } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
 
-/** A notice for users. */
 export type NoticeCode =
   | 'state_lost'
   | 'state_foreign'
@@ -52,7 +51,6 @@ export interface Progress {
   limited_by: { limit: string; max: number; per: number } | null
 }
 
-/** Events of a run. */
 export type SyncEvent =
   | { event: 'started'; root: string; url: string; username: string; dry_run: boolean }
   | { event: 'notice'; code: NoticeCode; message: string }
@@ -85,7 +83,6 @@ export interface Undone {
   to?: string
 }
 
-/** The result of an undo. */
 export interface UndoSummary {
   /** When the undone run was, in milliseconds since the epoch; null if there is none. */
   run_at: number | null

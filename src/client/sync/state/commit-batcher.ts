@@ -35,10 +35,7 @@ interface Waiting extends Effect {
   reject: (error: unknown) => void
 }
 
-/**
- * Records effects durably: names in folders are flushed before the state refers to them, never the reverse. Concurrent
- * effects share flushes and one commit.
- */
+/** Names are flushed before the state refers to them. Concurrent effects share flushes and a commit. */
 export function makeCommitBatcher(state: Pick<State, 'commit'>): CommitBatcher {
   const queue: Waiting[] = []
   let timer: NodeJS.Timeout | undefined

@@ -32,10 +32,7 @@ interface Agreed {
   node: BaseNode
 }
 
-/**
- * The journal entries of an operation, from the agreement after it. None if both sides made the same change, or only a
- * time was set.
- */
+/** The journal entries of an operation; none if both sides made the same change, or only a time was set. */
 export function journalEntriesOf(op: Op, puts: readonly Agreed[]): NewEntry[] {
   const side: Side = op.op === 'move-local' || op.op === 'download' || op.op === 'make-local' ? 'here' : 'there'
   const by = op.op

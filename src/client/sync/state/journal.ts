@@ -9,7 +9,6 @@ export interface Record {
   at: number
   /** Whether the run ended: the next entry starts a new journal. */
   ended: boolean
-  /** Whether it was an undo. */
   undo: boolean
 }
 
@@ -20,7 +19,6 @@ export interface Journal {
   journalEntries(): JournalEntry[]
   /** Marks the journal as complete. */
   endRecord(): void
-  /** Replaces the journal. */
   replaceRecord(record: Record, entries: readonly JournalEntry[]): void
   postponed(): Postponed[]
 }

@@ -43,7 +43,6 @@ const rootsFolder = (stateFolder: string): string => join(stateFolder, 'svc', 'r
 
 const registryFile = (stateFolder: string, rootId: string): string => join(rootsFolder(stateFolder), `${rootId}.json`)
 
-/** Whether `path` is `folder` or lies in it. */
 const isWithin = (path: string, folder: string): boolean => {
   const way = relative(folder, path)
   return way === '' || (way !== '..' && !/^\.\.[/\\]/.test(way) && !parse(way).root)
@@ -147,7 +146,6 @@ const gone = (path: string): Refused =>
     `${path} is not as it was: ${markerFile(path)} is missing. Is a disk not mounted, or was the folder replaced? Nothing is deleted because of it. If this is the folder, run svc sync init ${path} --adopt`,
   )
 
-/** The nearest folder that has a file, from `path` upwards. */
 function nearestWith(fileOf: (folder: string) => string, path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
     if (existsSync(fileOf(at))) return at
@@ -192,10 +190,7 @@ export async function openRoot(path: string, stateFolder: string): Promise<Root>
   return { path, registered: { ...registered, path } }
 }
 
-/**
- * Returns a check that the folder is still the opened one: a disk unmounted during a run would look like a user who
- * deletes everything.
- */
+/** Returns a check that the folder is still the opened one: an unmounted disk would look like a deletion of everything. */
 export function makeGuard({ path, registered }: Root): () => void {
   const { dev, ino } = statSync(path)
   return () => {

@@ -226,9 +226,7 @@ function makeRestorer(context: RunContext) {
   const present = async (path: string): Promise<string | undefined> =>
     (await versionsOf(path)).find(({ current }) => current)?.sha256
 
-  /**
-   * Restores a content. After a refusal it may be restored already: the response was lost, or someone else restored it.
-   */
+  /** After a refusal the content may be restored already: the response was lost, or someone else restored it. */
   async function restoreUnlessDone(
     path: string,
     { sha256 }: FileState,

@@ -33,7 +33,6 @@ export function ChangeRole({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Sets a user's password. */
 export function SetPassword({ user, onClose, onDone }: UserDialogProps) {
   const [password, setPassword] = useState('')
   const [endsDevices, setEndsDevices] = useState(true)
@@ -67,7 +66,6 @@ export function SetPassword({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Removes a user's second factor. */
 export const ResetFactor = ({ user, onClose, onDone }: UserDialogProps) => (
   <FormDialog
     title={words('reset_title', user.username)}

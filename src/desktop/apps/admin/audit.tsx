@@ -75,7 +75,6 @@ function Filters({ view, setView }: { view: View; setView: (view: View) => void 
   )
 }
 
-/** The audit log, newest first. */
 export function Audit() {
   const [view, setView] = useState<View>({ user: '', group: 'all', since: '' })
   // Pages after the first; while there are some, the first is not refreshed.

@@ -1,7 +1,6 @@
 import { Select, TextField } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
-/** Input of a quota. */
 export interface QuotaEntry {
   kind: 'default' | 'none' | 'own'
   /** Gigabytes, as typed. */

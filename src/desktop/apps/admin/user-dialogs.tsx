@@ -52,7 +52,6 @@ export function EditUser({ user, onClose, onDone }: UserDialogProps) {
   )
 }
 
-/** Disables an account. */
 export const DisableUser = ({ user, onClose, onDone }: UserDialogProps) => (
   <FormDialog
     title={words('disable_title', user.username)}

@@ -7,7 +7,6 @@ const fieldNames = ['name', 'description', 'icon_url', 'app_path', 'category', '
 
 export type AppFields = Pick<App, 'slug' | (typeof fieldNames)[number]>
 
-/** An app in the form. */
 export interface AppDraft {
   details: AppFields
   /** The app when editing began; undefined for a new one. */
@@ -57,14 +56,12 @@ export const startNew = (): void =>
 export const startEdit = (app: App): void =>
   openDraft(draft.peek()?.base?.id === app.id ? draft.peek()! : { details: app, base: app, slugFollowsName: false })
 
-/** Discards the draft. */
 export function discard(): void {
   const slug = draft.peek()?.base?.slug
   setDraft(undefined)
   view.value = slug === undefined ? undefined : { page: 'app', slug }
 }
 
-/** A slug derived from a name. */
 const slugFor = (name: string): string =>
   name
     .normalize('NFKD')
@@ -83,7 +80,6 @@ export function edit(changes: Partial<AppFields>): void {
   setDraft({ ...before, slugFollowsName, details: { ...before.details, ...changes, ...slug } })
 }
 
-/** Changed fields only. */
 const changedFields = ({ details, base }: AppDraft): Partial<AppFields> =>
   Object.fromEntries(
     fieldNames.filter((name) => details[name] !== (base ?? blank)[name]).map((name) => [name, details[name]]),

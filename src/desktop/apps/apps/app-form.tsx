@@ -26,7 +26,6 @@ import { words } from './words.ts'
 
 const fieldNames = ['name', 'slug', 'description', 'app_path', 'icon_url'] as const
 
-/** Error messages by field. */
 function problems(): Partial<Record<(typeof fieldNames)[number], string>> {
   if (isSlugTaken(saveError.value)) return { slug: words('problem_taken') }
   const found = fieldProblems(saveError.value)
@@ -165,7 +164,6 @@ function Fields({ written }: { written: AppDraft }) {
   )
 }
 
-/** The form for a custom app. */
 export function AppForm({ written }: { written: AppDraft }) {
   const { base, details } = written
   const title = base ? words('change_title', base.name) : words('add')

@@ -57,7 +57,6 @@ const disabledApp = ({ slug, name, source }: Registered): App => ({
   is_system: source !== 'custom',
 })
 
-/** Whether an app is disabled for all users. */
 export const isDisabled = ({ slug }: App): boolean => registered.value.get(slug)?.disabled === true
 
 const all = computed(() => [

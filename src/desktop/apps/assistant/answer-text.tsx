@@ -3,7 +3,6 @@ import { blocksOf, Markdown } from '../../kit/markdown.tsx'
 import { copy } from '../../kit/clipboard.ts'
 import { words } from './words.ts'
 
-/** Adds a copy button to each code block. */
 function addCopyButtons(container: HTMLElement): void {
   for (const block of container.querySelectorAll('pre')) {
     const button = document.createElement('button')

@@ -7,7 +7,6 @@ import { ChangeItems, UndoResult } from './change-items.tsx'
 import { changeSet, undo, type UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
 
-/** The changes of an answer, with undo and redo. */
 export function ChangeSummary({ id }: { id: number }) {
   const { value: set, reload } = useQuery(() => changeSet(id))
   const [result, setResult] = useState<UndoAnswer | undefined>(undefined)

@@ -19,7 +19,6 @@ const PAGE = 20
 const titleOf = ({ conversation_id: id }: ChangeSet): string =>
   conversations.value?.find(({ conversation_id }) => conversation_id === id)?.title ?? words('deleted_conversation')
 
-/** A change set with an undo button. */
 function Entry({ set, onUndone }: { set: ChangeSet; onUndone: () => Promise<void> }) {
   const [result, setResult] = useState<UndoAnswer | undefined>(undefined)
   const { busy, error, start } = useMutation(async () => {

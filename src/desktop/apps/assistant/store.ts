@@ -15,7 +15,6 @@ export interface Thread {
   /** Aborts the answer in progress. */
   running: Signal<AbortController | undefined>
   isLoaded: Signal<boolean>
-  /** Error of loading the messages. */
   loadError: Signal<unknown>
   /** Text in the composer. */
   draft: Signal<string>

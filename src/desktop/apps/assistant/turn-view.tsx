@@ -90,6 +90,5 @@ function Answer({ thread, turn }: { thread: Thread; turn: Turn }) {
   )
 }
 
-/** A question or an answer. */
 export const TurnView = ({ thread, turn }: { thread: Thread; turn: Turn }) =>
   turn.role === 'user' ? <Question turn={turn} /> : <Answer thread={thread} turn={turn} />

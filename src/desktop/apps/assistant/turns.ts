@@ -2,7 +2,6 @@ import type { AssistantAction, AssistantEvents } from '../../../contract/assista
 import type { AnswerOf } from '../../wire/actions.ts'
 import type { Picture } from './attached-picture.ts'
 
-/** A tool call and its status. */
 export type ToolUse = AssistantEvents['tool']
 
 /** A tool call to be confirmed. */
@@ -21,7 +20,6 @@ export interface Turn {
   state: 'making' | 'whole' | 'stopped' | 'failed'
   /** With `failed`. */
   error: unknown
-  /** Id of the change set. */
   changes: number | undefined
   /** The wallpaper before the answer changed it, for undo. */
   wallpaper: string | undefined

@@ -2,7 +2,6 @@ import { signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import type { Message } from './store.ts'
 
-/** State of the composer of a room. */
 export interface ComposerState {
   text: string
   replyTo: Message | undefined

@@ -242,6 +242,5 @@ export function History({ room, title }: { room: number; title: string }) {
   )
 }
 
-/** The user's last message in a room. */
 export const lastOwn = (room: number): Message | undefined =>
   logs.value.get(room)?.messages.findLast(({ user_id }) => user_id === me())

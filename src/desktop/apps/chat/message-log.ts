@@ -28,7 +28,6 @@ const RETRY = { first: 500, longest: 10_000, jitter: 0.5 }
 /** Time until a typing notification expires, ms. */
 const TYPING_MS = 7_000
 
-/** Loaded messages by room. */
 export const logs = signal<ReadonlyMap<number, Log>>(new Map())
 /** Error of loading the open room. */
 export const logError = signal<unknown>(undefined)
@@ -46,7 +45,6 @@ function updateLog(room: number, work: (log: Log) => void): void {
   logs.value = new Map(logs.value).set(room, log)
 }
 
-/** Updates known messages. */
 export const replace = (room: number, messages: readonly Message[]): void =>
   updateLog(room, (log) => void mergeMessages(log, messages))
 
@@ -86,10 +84,7 @@ async function poll(room_id: number, stop: AbortSignal): Promise<void> {
   markRead(room_id)
 }
 
-/**
- * Follows a room until aborted: retries while the server is unreachable, and removes the room if the user is no longer
- * in it.
- */
+/** Follows a room until aborted; removes the room if the user is no longer in it. */
 async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
   const backoff = makeBackoff(RETRY)
   let isOpen = false
@@ -111,7 +106,6 @@ async function followRoom(room_id: number, stop: AbortSignal): Promise<void> {
   }
 }
 
-/** Follows the open room. */
 export const followCurrent = (): (() => void) =>
   effect(() => {
     const room_id = current.value
@@ -125,7 +119,6 @@ export const followCurrent = (): (() => void) =>
     return () => stop.abort(new Error('Another room was opened.'))
   })
 
-/** Loads the page before the oldest loaded message. */
 export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
   const log = logs.value.get(room_id)
   const before = log?.messages[0]?.timestamp

@@ -70,7 +70,6 @@ const Reactions = ({ message }: { message: Message }) =>
     </div>
   )
 
-/** The message that is replied to. */
 function RepliedMessage({
   room_id,
   message_id,

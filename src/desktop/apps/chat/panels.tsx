@@ -128,7 +128,6 @@ function File({ file, folder }: { file: RoomFile; folder: string }) {
   )
 }
 
-/** The files of a room. */
 export function FilesPanel({ room }: { room: ChatRoom }) {
   const [found, setFound] = useState<{ folder: string; files: readonly RoomFile[] } | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)

@@ -9,7 +9,6 @@ import { rooms } from './store.ts'
 
 export type RoomFile = AnswerOf<'filesystem.list'>['items'][number]
 
-/** A file being uploaded to a room. */
 interface Upload {
   key: string
   room: number
@@ -68,7 +67,6 @@ async function upload(room: number, folder: string, name: string, file: File): P
   }
 }
 
-/** A Markdown link to a file. */
 const linkTo = (folder: string, name: string): string =>
   `[${name.replace(/[[\]\\*_`~<>]/g, '\\$&')}](${encodeURI(`${folder}/${name}`).replace(/[()]/g, (sign) => (sign === '(' ? '%28' : '%29'))})`
 

@@ -13,16 +13,13 @@ export type { ChatRoom, Person }
 /** Rooms, most recent message first. */
 export const rooms = signal<readonly ChatRoom[]>([])
 export const isLoaded = signal(false)
-/** Error of loading the rooms. */
 export const loadError = signal<unknown>(undefined)
 /** All users. */
 export const people = signal<readonly Person[]>([])
 export const online = signal<ReadonlySet<number>>(new Set())
-/** Id of the open room. */
 export const current = signal<number | undefined>(undefined)
 /** Rooms with mentions of the user since they were last open. */
 export const mentioned = signal<ReadonlySet<number>>(new Set())
-/** The open side panel. */
 export const panel = signal<'people' | 'files' | 'search' | undefined>(undefined)
 
 /** Whether the search covers all rooms. */

@@ -36,7 +36,6 @@ function Size({ draft, side }: { draft: Draft; side: 'width' | 'height' }) {
 
 const pretty = (json: string): string => JSON.stringify(JSON.parse(json), null, 2)
 
-/** State of the preview. */
 function Preview({ draft }: { draft: Draft }) {
   if (previewedName.value !== draft.name) return null
   const preview = bridge.previewState.value

@@ -17,7 +17,6 @@ import { words } from './words.ts'
 
 const icons: Record<Kind, IconNode> = { css: Palette, js: Webhook, widget: LayoutDashboard }
 
-/** Status of a component in the list. */
 function stateOf({ listed, draft, stopped }: Line): string {
   const active = listed?.active ?? null
   const isOff = listed && active === null
@@ -100,7 +99,6 @@ async function resetAll(): Promise<void> {
   await refresh()
 }
 
-/** All components by kind. */
 export const ComponentList = () => (
   <>
     <Toolbar label={words('components')}>

@@ -81,7 +81,6 @@ function useSaveKey(): void {
   }, [])
 }
 
-/** A component: code, versions and status. */
 export function ComponentView({ name }: { name: string }) {
   const page = useSignal<'code' | 'versions'>('code')
   useSaveKey()

@@ -4,7 +4,6 @@ import { diffLines } from 'diff'
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed' | 'skipped'
   text: string
-  /** Number of omitted lines. */
   count?: number
 }
 

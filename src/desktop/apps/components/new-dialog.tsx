@@ -21,7 +21,6 @@ function nameProblem(name: string): string | undefined {
   return isTaken(name) ? words('name_taken') : undefined
 }
 
-/** An unused name. */
 function freeName(name: string): string {
   for (let number = 1; ; number++) {
     const free = number === 1 ? name : `${name} ${number}`
@@ -76,5 +75,4 @@ function NewComponentForm() {
   )
 }
 
-/** The dialog that creates a component. */
 export const NewDialog = () => (isNewDialogOpen.value ? <NewComponentForm /> : null)

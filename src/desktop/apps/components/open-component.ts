@@ -69,7 +69,6 @@ async function read(name: string): Promise<OpenComponent> {
   return { name, versions, present: await codeOf(name, version.version) }
 }
 
-/** Loads a version with its code. */
 export const codeOf = async (component_id: string, version: number): Promise<Stored> =>
   (await bridge.call('desktopComponents.get', { component_id, version })).component
 

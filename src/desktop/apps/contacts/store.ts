@@ -14,7 +14,6 @@ export const searchText = signal('')
 const search = makeSearch<Contact>(({ name, email, phone, company, note }) => [name, email, phone, company, note])
 const { compare } = new Intl.Collator()
 
-/** Contacts of the list, by name. */
 export const contacts = computed(() =>
   search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
 )

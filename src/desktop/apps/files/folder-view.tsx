@@ -66,7 +66,6 @@ const ColumnHeaders = () => (
   </div>
 )
 
-/** Actions for the selected items. */
 function Selection({ actions }: { actions: ItemActions }) {
   const some = selected.value
   if (some.length === 0) return null
@@ -143,7 +142,6 @@ type OpenDialog =
   | { what: 'pick'; mode: 'move' | 'copy'; paths: readonly string[] }
   | { what: 'versions'; path: string }
 
-/** A folder and its actions. */
 export function FolderView() {
   const [renaming, setRenaming] = useState<string | undefined>(undefined)
   const [menuAt, setMenuAt] = useState<{ x: number; y: number } | undefined>(undefined)

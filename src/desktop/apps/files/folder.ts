@@ -16,7 +16,6 @@ export const sorting = signal<{ key: SortKey; isDescending: boolean }>({ key: 'n
 export const view = signal<'list' | 'grid'>('list')
 
 const listing = signal<{ path: string; items: readonly Item[] } | undefined>(undefined)
-/** Error of the last load. */
 export const loadError = signal<unknown>(undefined)
 export const isLoading = computed(() => listing.value?.path !== folder.value && loadError.value === undefined)
 

@@ -28,7 +28,6 @@ interface Layout {
 }
 
 export interface ItemViewProps {
-  /** Name of the item being renamed. */
   renaming: string | undefined
   onRename: (name: string | undefined) => void
   onOpen: (item: Item) => void

@@ -5,7 +5,6 @@ import { clear, cursor } from './selection.ts'
 /** The open file, shown instead of its folder. */
 export const openFile = signal<{ path: string; item: Item } | undefined>(undefined)
 
-/** Opens a folder or a file. */
 export function openItem(item: Item): void {
   if (item.type === 'directory') openFolder(pathOf(item))
   else {

@@ -24,7 +24,6 @@ export async function attempt(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Names in any folder. */
 async function namesIn(path: string): Promise<string[]> {
   if (path === folder.peek()) return all.peek().map(({ name }) => name)
   return (await bridge.call('filesystem.list', { path })).items.map(({ name }) => name)
@@ -155,10 +154,7 @@ export async function paste(target = folder.peek()): Promise<void> {
   await transfer(clipped.mode, clipped.paths, target)
 }
 
-/**
- * Downloads items of the open folder: a file as it is, a folder or several items as an archive. The ids of selected
- * items must fit into a URL; a whole folder has no such limit.
- */
+/** Downloads a file as it is, a folder or several items as an archive. IDs of selected items must fit into a URL. */
 export function download(items: readonly Item[]): void {
   const [item] = items
   if (!item) return
@@ -170,7 +166,6 @@ export function download(items: readonly Item[]): void {
   else toast(words('too_many_chosen', ARCHIVE.max_chosen), { tone: 'bad' })
 }
 
-/** Downloads the open folder as an archive. */
 export function downloadFolder(): void {
   bridge.download('filesystem.archive', { path: folder.peek() })
 }

@@ -109,7 +109,6 @@ function useWidth(pages: { current: HTMLElement | null }, isLoaded: boolean): nu
   return width
 }
 
-/** The pages of a PDF. */
 function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   const pages = useRef<HTMLDivElement>(null)
   const [shown, setShown] = useState(PAGE_STEP)

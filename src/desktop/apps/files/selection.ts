@@ -19,7 +19,6 @@ export function selectAll(): void {
   names.value = new Set(items.value.map(({ name }) => name))
 }
 
-/** Selects one item only. */
 export function selectOnly(name: string): void {
   names.value = new Set([name])
   cursor.value = name

@@ -47,7 +47,6 @@ const makeState = () => ({
   content: signal<string | undefined>(undefined),
   /** Hash of the version that the text is based on. */
   base: signal(''),
-  /** Error of loading the file. */
   loadError: signal<unknown>(undefined),
   saveError: signal<unknown>(undefined),
   isDirty: signal(false),

@@ -44,7 +44,6 @@ function State({ file }: { file: TextFile }) {
   )
 }
 
-/** A text editor. */
 export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boolean }) {
   const file = useMemo(() => openText(path), [path])
   const [isPreview, setPreview] = useState(isMarkdown)

@@ -123,7 +123,6 @@ export function TrashView() {
   )
 }
 
-/** Actions for the selected entry. */
 function SelectedEntry({ entry, onClear }: { entry: Entry | undefined; onClear: () => void }) {
   if (!entry) return null
   const erase = () =>

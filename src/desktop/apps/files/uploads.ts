@@ -28,7 +28,6 @@ interface Batch {
   size: number
 }
 
-/** Concurrent uploads. */
 const MAX_PARALLEL = 3
 
 /** All uploads of this window, oldest first; `changes` is updated with them. */

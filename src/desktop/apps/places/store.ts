@@ -14,7 +14,6 @@ export const searchText = signal('')
 const search = makeSearch<Place>(({ name, address, category, note }) => [name, address, category, note])
 const { compare } = new Intl.Collator()
 
-/** Places of the list, by name. */
 export const places = computed(() =>
   search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
 )

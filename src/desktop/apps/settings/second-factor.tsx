@@ -12,7 +12,6 @@ import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
 
-/** Asks for a code. */
 function CodeForm({
   label,
   kind = 'main',

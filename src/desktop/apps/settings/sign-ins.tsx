@@ -11,7 +11,6 @@ import { describeError } from '../../kit/api-error.ts'
 import { parseUserAgent } from './user-agent.ts'
 import { words } from './words.ts'
 
-/** Signed-in browsers. */
 export function Sessions() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.sessions', {}))
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>

@@ -26,7 +26,6 @@ import { runComponent } from './component-sandbox.ts'
 
 const workArea = () => ({ width: innerWidth, height: innerHeight - insets.top - insets.bottom })
 
-/** Runs a component while its frame is mounted. */
 function useComponent(component: Component) {
   const frame = useRef<HTMLIFrameElement>(null)
   // A layout effect runs before the frame can load.
@@ -121,10 +120,7 @@ const positionsKey = (): string => `svc.widgets.${user.value?.id}`
 const loadPositions = (): Map<string, { x: number; y: number }> =>
   new Map(readItem<[string, Rect][]>(positionsKey(), []))
 
-/**
- * Initial position of a widget: where the user put it, where a hook places it, or at the right edge. A preview is
- * placed at the lower edge, away from the editor.
- */
+/** Initial position of a widget: chosen by user or hook, or at the right edge; a preview at the lower edge. */
 function initialRect(component: Component, index: number): Rect {
   const { component_id, metadata } = component
   const { width, height } = metadata as { width?: unknown; height?: unknown }

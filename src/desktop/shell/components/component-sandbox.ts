@@ -14,7 +14,6 @@ const TIMEOUTS = { start: 6_000, hook: 200, pulse: 4_000 } as const
 /** Longest result, characters. */
 const MAX_RESULT_LENGTH = 100_000
 
-/** Pending requests by id. */
 function makeRequests(post: (message: object) => void) {
   const pending = new Map<number, (json: unknown) => void>()
   let lastId = 0

@@ -10,10 +10,7 @@ type Listed = AnswerOf<'desktopComponents.list'>['components'][number]
 
 export type Component = Pick<Listed, 'component_id' | 'component_type' | 'code' | 'version' | 'metadata'>
 
-/**
- * Counts consecutive failed starts in this tab: in browsers without process isolation of frames, a widget can hang the
- * page.
- */
+/** Failed starts in a row in this tab: without process isolation of frames, a widget can hang the page. */
 const STARTS_KEY = 'svc.components.starts'
 const starts = Number(sessionStorage.getItem(STARTS_KEY) ?? 0)
 
@@ -37,7 +34,6 @@ export const runningComponents = computed<readonly Component[]>(() => {
   return [...others, ...(event ? [event] : [])].filter((one) => !stopped.value.has(keyOf(one)))
 })
 
-/** Whether a component is the preview. */
 export const isPreview = (component: Component): boolean => previewed.value?.component === component
 
 /** Results of hooks, by key of the component. */
@@ -68,12 +64,10 @@ export function stopComponent(component: Component, failure: Failure): void {
   else notify('components', words('component_off', component_id), describeFailure(failure), componentPath(component))
 }
 
-/** Restarts a stopped component. */
 export function restartComponent(component_id: string): void {
   stopped.value = new Map([...stopped.value].filter(([, one]) => one.component_id !== component_id))
 }
 
-/** State for the Components app. */
 export const componentsState = computed<ComponentsState>(() => ({
   safe: isSafeMode,
   active: active.value.map(({ component_id, version }) => ({ component_id, version })),
@@ -107,7 +101,6 @@ const STABLE_AFTER = 8_000
 
 const tabs = new BroadcastChannel('svc.components')
 
-/** Reloads the active components. */
 async function refreshComponents(): Promise<void> {
   active.value = (await call('desktopComponents.list', {})).components
 }

@@ -59,7 +59,6 @@ export function parseDockLayout(value: unknown): DockLayout {
   return { order: readNames(order), hidden: readNames(hidden), labels: readMap(labels, readLabel) }
 }
 
-/** Validates a result of the hook `panel`. */
 export function parsePanelLayout(value: unknown): PanelLayout {
   const { windows, widgets } = readObject(value)
   return { windows: readMap(windows, readRect), widgets: readMap(widgets, readRect) }

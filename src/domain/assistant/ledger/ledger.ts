@@ -63,7 +63,6 @@ export function makeLedger({ database, clock, files }: Deps) {
   }
 
   return {
-    /** Opens the change set of an answer. */
     open: ({ account, conversation }: { account: Pick<Account, 'id'>; conversation: number | undefined }): ChangeSet =>
       open(account.id, { conversation }),
 

@@ -13,7 +13,6 @@ const ANSWER = 4_096
 /** Length of a truncated result, in bytes. */
 const SHORT = 400
 
-/** Estimated tokens of a text. */
 export const tokensOf = (text: string): number => Math.ceil(byteLength(text) / BYTES_PER_TOKEN)
 
 function costOf(message: ModelMessage): number {
@@ -35,10 +34,7 @@ export function fittingFunctions(functions: readonly ModelFunction[], context: n
   })
 }
 
-/**
- * Fits messages into the context window: drops messages before the question at index `question`, oldest first, then
- * truncates results. Fault `too_large` if the question alone does not fitMessages.
- */
+/** Drops old messages before the question, then truncates results. Fault `too_large` if the question does not fit. */
 export function fitMessages(
   messages: readonly ModelMessage[],
   { question, context, functions }: { question: number; context: number; functions: readonly ModelFunction[] },

@@ -18,7 +18,6 @@ export interface ModelRequest {
   /** Index of the question; earlier messages may be dropped. */
   question: number
   functions: readonly ModelFunction[]
-  /** Whether the reply may contain calls. */
   mayCall: boolean
   signal: AbortSignal
   /** Receives the text for the user as it arrives. */
@@ -76,9 +75,7 @@ export function makeModelClient({ languageModels, models }: Deps) {
     return { ...reply, text, calls: reader.calls }
   }
 
-  /**
-   * Asks a model with unknown abilities: with functions, and in the text if its server refuses them. Remembers a refusal.
-   */
+  /** Asks a model of unknown abilities with functions, and again in the text if they are refused. Remembers a refusal. */
   async function askWithFallback(request: LanguageModelRequest, choice: Choice): Promise<ModelReply> {
     let hasOutput = false
     const onText = (chunk: string) => {
@@ -95,9 +92,7 @@ export function makeModelClient({ languageModels, models }: Deps) {
     return reply
   }
 
-  /**
-   * Returns the reply; estimates the tokens if the server does not report them. Throws `ModelError`; fault `too_large`.
-   */
+  /** Estimates the tokens if the server does not report them. Throws `ModelError`; fault `too_large`. */
   return async function askModel({ choice, question, ...asked }: ModelRequest): Promise<ModelReply> {
     const { tools, context } = await models.describe(choice, asked.model)
     const functions = fittingFunctions(asked.functions, context)

@@ -7,7 +7,6 @@ import type { Settings, Values } from '../../instance/instance.ts'
 /** Models are cached per server. */
 const keyFor = ({ url }: ModelServer, id: string): string => `${url} ${id}`
 
-/** A model and its abilities. */
 export interface Model {
   id: string
   /** Whether it supports function calling; undefined until a request shows it. */
@@ -18,7 +17,6 @@ export interface Model {
 
 export type ModelRole = 'chat' | 'agent' | 'vision'
 
-/** The configured models. */
 export interface Choice {
   server: ModelServer
   /** The model that answers. */
@@ -129,10 +127,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
 
   return {
     choice,
-    /**
-     * The abilities of a model: as declared in the settings, else as its server reports, else as requests have shown, else
-     * the least. Throws `ModelError`.
-     */
+    /** As declared in the settings, else as reported by the server, else as requests have shown. Throws `ModelError`. */
     describe,
     /** Remembers that a model refuses functions. */
     noteRefusal: ({ server }: Choice, id: string): void => refusals.note(server, id),

@@ -30,7 +30,6 @@ interface Deps {
 
 /** Answers questions in rooms with the tools of that room only. Stores no conversation. */
 export function makeRoomAnswer({ database, clock, chat, models, continueRun, budgets, toolsFor, ledger }: Deps) {
-  /** The latest messages of a room. */
   async function latestMessages(account: Account, room: number): Promise<string> {
     const { messages } = await chat.messages(account.id, { room_id: room, limit: CONTEXT_LIMITS.messages })
     const lines = messages.map(({ display_name, username, is_assistant, content }) => {

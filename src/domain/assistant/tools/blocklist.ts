@@ -1,6 +1,4 @@
-/**
- * Commands refused before they start. The sandbox is the security boundary; this list only gives the model an early answer.
- */
+/** An early answer for the model; the security boundary is the sandbox. */
 const BLOCKED: readonly [pattern: RegExp, reason: string][] = [
   [
     /\brm\s+(-\S+\s+)*(-[a-z]*[rR][a-z]*|--recursive)\s+(-\S+\s+)*(--no-preserve-root\s+)?\/(\s|\*|;|&|\||$)/,

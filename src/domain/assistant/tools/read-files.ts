@@ -39,7 +39,6 @@ export function page(path: string, text: string, offset = 0): string {
     : `[characters ${offset} to ${end} of ${text.length}${end < text.length ? `; go on with offset ${end}` : ''}]\n${part}`
 }
 
-/** Tools that read the user's files. */
 export const readingTools = ({ desktop }: FileBrowser): Tool[] => [
   typedTool({
     name: 'list_files',

@@ -9,7 +9,6 @@ import { FilePath } from './argument-shapes.ts'
 import { truncated } from './result-text.ts'
 import { typedTool } from './typed-tool.ts'
 
-/** A file in the sandbox. */
 export interface SandboxFile {
   /** Relative to the home of the sandbox. */
   path: string

@@ -14,7 +14,7 @@ import type { ToolEffect, Tool, ToolCall, ToolResult } from './tool.ts'
 export interface Bounds {
   /** Rounds per answer. */
   rounds: number
-  /** ToolCalls per round. */
+  /** Calls per round. */
   calls: number
   /** Bytes per result. */
   result: number

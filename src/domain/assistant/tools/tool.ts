@@ -16,7 +16,6 @@ export type Account = Author
 
 export interface ToolCall {
   account: Account
-  /** The room of a mention. */
   room?: number
   conversation: number | undefined
   /** The change set of the answer; every change goes through it. */
@@ -34,20 +33,15 @@ export interface ToolResult {
 /** A function a model may call. A fault of `run` becomes the text of the result; anything else thrown is a bug. */
 export interface Tool<P extends TObject = TObject> {
   name: string
-  /** Description for the model. */
   description: string
   parameters: P
   /** Constant, or derived from the arguments; throws the faults of `run`. */
   effect: ToolEffect | ((args: Static<P>) => ToolEffect)
-  /**
-   * Whether its results and errors may contain text that others wrote (files, names, pages, messages), which may mislead a
-   * model.
-   */
+  /** Whether results and errors may contain text of others (files, pages, messages), which may mislead a model. */
   untrusted: boolean
   run(call: ToolCall, args: Static<P>): Promise<ToolResult>
 }
 
-/** The function declaration of a tool. */
 export const functionOf = ({ name, description, parameters }: Tool): ModelFunction => ({
   name,
   description,

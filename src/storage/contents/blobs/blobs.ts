@@ -28,10 +28,7 @@ export interface BlobStore {
   put(source: AsyncIterable<Uint8Array>, max: number): Promise<{ sha256: string; size: number }>
   /** The bytes from `start` to `end` (inclusive), or all. The stream fails if there is no such content. */
   read(sha256: string, range?: { start: number; end: number }): Readable
-  /**
-   * Writes a content to a new file without flushing, as fast as the store can. False if there is no such content.
-   * `signal` ends the wait for a remote store.
-   */
+  /** Writes without flushing. False if there is no such content. `signal` ends the wait for a remote store. */
   save(sha256: string, file: string, signal?: AbortSignal): Promise<boolean>
   has(sha256: string, signal?: AbortSignal): Promise<boolean>
   /** Bytes of a content in the store; undefined if it is missing. */

@@ -75,10 +75,7 @@ async function isAbandoned(path: string, name: string, pid: number): Promise<boo
   return found !== undefined && (!isRunning(pid) || found.ctimeMs < Date.now() - REMOVAL)
 }
 
-/**
- * Publishes contents again that a killed process had moved aside for removal: an upload may have renewed them just
- * before.
- */
+/** Publishes again what a killed process moved aside for removal: an upload may have renewed it just before. */
 async function restoreRemoved(
   temporary: string,
   publish: (from: string, sha256: string) => Promise<void>,

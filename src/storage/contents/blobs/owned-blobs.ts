@@ -44,10 +44,7 @@ async function assertAdoptable(blobs: BlobStore, known: KnownContents): Promise<
   throw new ForeignContents(`The database knows none of the contents in the place that the settings name. ${ADOPT}`)
 }
 
-/**
- * Writes to a store only as its owner: the ID of the installation is compared before the first write and with every
- * `check`.
- */
+/** Writes only as the store's owner: compares the installation's ID before the first write and with every `check`. */
 export function ownedBlobs(blobs: BlobStore, owner: string, known: KnownContents): BlobStore {
   async function assertOwn(): Promise<void> {
     const found = await blobs.owner()

@@ -43,10 +43,7 @@ export interface Facts {
   answer: S3Answer
 }
 
-/**
- * Latest time at which an object was sent, by this machine's clock: S3 times are cut to seconds and by the store's
- * clock.
- */
+/** Latest time an object was sent, by this machine's clock: S3 times are whole seconds of the store's clock. */
 export const touchedAt = (modified: number, ahead: number): number => modified + RESOLUTION + ahead
 
 /** Size and age of an object; undefined if it is missing. */
@@ -122,10 +119,7 @@ async function removalsOver(requests: S3Requests, place: S3Location, sha256: str
   }
 }
 
-/**
- * Sends an object so that no earlier removal deletes it; `send` is called again after one. Waits for removals with
- * `most` checks at most, then throws `Busy`.
- */
+/** Calls `send` again after a removal. Checks for removals at most `most` times, then throws `Busy`. */
 export async function sendToStay(
   requests: S3Requests,
   place: S3Location,

@@ -105,10 +105,7 @@ async function sendInParts(upload: Upload, arrived: ReceivedBlob): Promise<void>
   }
 }
 
-/**
- * Sends a content from its temporary file, in one request or in parts. Some stores use the start of a multipart upload
- * as its modification time.
- */
+/** In one request or in parts. Some stores use the start of a multipart upload as its modification time. */
 export async function send(
   requests: S3Requests,
   key: string,

@@ -1,6 +1,5 @@
 import { XMLParser } from 'fast-xml-parser'
 
-/** Text fields of a response. */
 export type Fields = Record<string, string>
 
 // All values are text: a name of digits is not a number.

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import type { Migration } from './migration.ts'
 
-/** Additional permission of a device token. */
 export const tokenRights: Migration = {
   name: '0007-token-rights',
   statements: ({ integer }) => [sql`alter table device_tokens add column allows_code ${integer} not null default 0`],

@@ -59,10 +59,7 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
   return rows.map(({ key }) => key.slice(PREFIX.length))
 }
 
-/**
- * Applies missing migrations and returns their names. Two processes may start at once: the second finds nothing to do.
- * Throws if a newer version created the database.
- */
+/** Returns the names of applied migrations. Throws if a newer version created the database. */
 export async function migrate(database: Database): Promise<string[]> {
   const { dialect } = database
   return database.write(async (tx) => {
