@@ -1,7 +1,9 @@
+import { turn } from '../domain/turn.ts'
+
 /** Bytes to which small chunks are coalesced: writing each file header separately costs more than its bytes do. */
 const PIECE = 64 * 1_024
 
-/** Coalesces small chunks of a stream into larger ones. */
+/** Coalesces small chunks of a stream. Others have a turn after each: contents in SQLite are read without waiting. */
 export async function* coalesceWrites(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let waiting: Uint8Array[] = []
   let size = 0
@@ -14,6 +16,7 @@ export async function* coalesceWrites(pieces: AsyncIterable<Uint8Array>): AsyncG
       yield Buffer.concat(waiting, size)
       waiting = []
       size = 0
+      await turn()
     }
   } catch (error) {
     failure = { error }

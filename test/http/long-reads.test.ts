@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { insertRowsIn } from '../../src/domain/sync/sync.ts'
+import { coalesceWrites } from '../../src/http/coalesced-writes.ts'
 import { rootOf } from '../../src/storage/files/nodes.ts'
 import type { Row } from '../support/account.ts'
 import { channelOf } from '../support/chat.ts'
@@ -205,4 +206,17 @@ test('a search in very many messages finds the newest of all rooms while others 
   }
   const { messages } = await ada.ask(teamChat.actions.search, { query: 'horse', room_id: rooms[1]! })
   expect(messages.map(({ content }) => Number(content) % 3)).toEqual(Array.from({ length: 100 }, () => 1))
+})
+
+test('others have their turn while an archive of contents in the database is sent', async () => {
+  const pieces = async function* () {
+    for (const number of numbers) yield await Promise.resolve(Buffer.alloc(1_024, number))
+  }
+  const { answer, turns } = await turnsDuring(async () => {
+    let bytes = 0
+    for await (const piece of coalesceWrites(pieces())) bytes += piece.length
+    return bytes
+  })
+  expect(answer).toBe(COUNT * 1_024)
+  expect(turns).toBeGreaterThan(COUNT / 64 - 2)
 })
