@@ -80,7 +80,7 @@ async function guard({ dataDir, database: file }: Account, people: Person[]): Pr
     const guarded: Guarded[] = []
     for (const person of people) {
       const { secret } = await local.domain.accounts.twoFactor.setUp(person.id, 'svc')
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         const { pending_secret } = (await secondFactorOf(tx, person.id))!
         await enableSecondFactor(tx, person.id, pending_secret!, 0, Date.now())
       })

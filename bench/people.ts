@@ -51,7 +51,7 @@ export async function addPeople(dataDir: string, count: number, passwordHash?: s
   const local = await openLocal({ dataDir, env: {} })
   const database = openSqlite(local.directory.database)
   try {
-    return await database.write(async (tx) => {
+    return await database.write('instance', async (tx) => {
       const people: Person[] = []
       for (const number of numbers(count))
         people.push(

@@ -30,7 +30,7 @@ export async function openWorld(workspace: Workspace): Promise<World> {
   /** A new user, signed in twice: an attack may end its other device or session. */
   async function arrive(role: 'user' | 'admin', label = 'Own'): Promise<Attacker> {
     const username = `person-${++people}`
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       const person = await enlist(tx, local, { username, role, passwordHash, label })
       const { token_id } = await signIn(tx, local.domain, person.id, label)
       return { ...person, csrf: accounts.sessions.csrfToken(person.cookie), own: { token_id, username } }

@@ -28,7 +28,7 @@ export const dataBoundsOf = (settings: BoundSettings) => async () => {
 /** The database with transactions that carry the quotas, so that no function has to pass them on. */
 export const bounded = (database: Database, bounds: () => Promise<DataBounds>): Database => ({
   ...database,
-  write: (unit, scope) => database.write((tx) => unit({ ...tx, bounds }), scope),
+  write: (scope, unit) => database.write(scope, (tx) => unit({ ...tx, bounds })),
 })
 
 const NONE: DataBound = { bytes: -1, items: -1 }

@@ -74,7 +74,7 @@ async function prepare({ database, isNew }: Storage, clock: Clock, { seal: key }
   if (known !== undefined) assertSameKey(() => unseal(key, 'key check', known))
   await migrate(database)
   await ensureTables(database, shapes)
-  return database.write(async (tx) => {
+  return database.write('instance', async (tx) => {
     await seedSystemApps(tx, clock.now())
     const sealed = await instanceFact(tx, 'key_check', () => seal(key, 'key check', ''))
     assertSameKey(() => unseal(key, 'key check', sealed))

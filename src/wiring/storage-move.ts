@@ -268,7 +268,7 @@ export async function moveStorage(
     const audit = makeAudit({ database, clock: systemClock, operator: commandOperator() })
     const { what, contents, bytes } = moved
     const detail = { what, ...(what === 'contents' && { contents, bytes }) }
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       // The contents in the store now belong to this installation.
       await remember(tx, () => ({ seen: Date.now() }))
       await audit.record(tx, { kind: 'storage.moved', detail })

@@ -44,7 +44,7 @@ test('goes on as entries are written, of the kinds asked for, and ends when inte
 
 test('shows nothing that could move a terminal’s cursor', async () => {
   const server = await serverOfTest()
-  await server.database.write((tx) =>
+  await server.database.write('instance', (tx) =>
     tx.q
       .insertInto('audit')
       .values({

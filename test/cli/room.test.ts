@@ -27,7 +27,7 @@ test('are listed with how much they hold, and never with what is said', async ()
   await server.account({ username: 'eve' })
   await ada.ask(teamChat.actions.create_room, { name: 'Tearoom', type: 'channel', participants: [] })
   // Not even what no way through the service leads to reaches the terminal.
-  await server.database.write((tx) =>
+  await server.database.write('instance', (tx) =>
     tx.q.updateTable('rooms').set({ name: 'Tea\u202eroom' }).where('name', '=', 'Tearoom').execute(),
   )
   const { stdout, code } = await svc('rooms', 'list')

@@ -14,7 +14,7 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
   const svc = (...args: string[]) => runCommand(server.dataDir, 'storage', 'check', ...args)
   expect(await svc()).toMatchObject({ code: 0, stderr: '' })
 
-  await server.database.write((tx) =>
+  await server.database.write('instance', (tx) =>
     tx.q.updateTable('counters').set({ used_bytes: 7 }).where('user_id', '=', ada.id).execute(),
   )
   const drift = await svc()

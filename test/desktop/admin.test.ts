@@ -339,7 +339,7 @@ test('backups, checks and apps are shown', async () => {
 test('the audit log goes on where the page ends', async () => {
   const { visited, admin, go } = await atWork()
   const { audit } = world.server.local.domain.instance
-  await world.server.database.write(async (tx) => {
+  await world.server.database.write('instance', async (tx) => {
     for (let count = 0; count < 70; count += 1) await audit.record(tx, { kind: 'seed.applied', detail: { count } })
   })
   await go('Audit log')

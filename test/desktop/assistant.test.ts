@@ -262,7 +262,7 @@ test('a wish that was decided elsewhere is not done twice', async () => {
   )
   await ask(frame, 'Clear up')
   await button(frame, 'Allow').waitFor()
-  await world.server.database.write((tx) => forgetConfirmations(tx, Number.MAX_SAFE_INTEGER))
+  await world.server.database.write('instance', (tx) => forgetConfirmations(tx, Number.MAX_SAFE_INTEGER))
   await button(frame, 'Allow').click()
   await frame.getByText('This was already decided').waitFor()
 })
@@ -456,7 +456,7 @@ test('a session that ends waits for the sign-in, and the question is asked then'
   model.will({ text: 'Welcome back.' })
   // The page may notice by itself that the session is over, and takes no text then.
   await field(frame).fill('Are you there?')
-  await world.server.database.write((tx) => deleteSessionsOf(tx, person.id))
+  await world.server.database.write('instance', (tx) => deleteSessionsOf(tx, person.id))
   await field(frame).press('Enter')
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)

@@ -337,7 +337,7 @@ test('pictures are shown without running what is in them, and a phone has everyt
 
 test('a full storage says so, and stores nothing', async () => {
   const person = await world.person()
-  await world.server.database.write((tx) =>
+  await world.server.database.write('instance', (tx) =>
     tx.q.updateTable('users').set({ quota_bytes: 10 }).where('id', '=', person.id).execute(),
   )
   const visited = await world.enter(person)

@@ -68,7 +68,7 @@ test('a session that ends in the middle of work is taken up again with nothing l
   })
   await notes.getByRole('button', { name: 'New note' }).first().click()
   await notes.getByRole('textbox', { name: 'Title' }).fill('Half a thought')
-  await world.server.database.write((tx) => deleteSessionsOf(tx, person.id))
+  await world.server.database.write('instance', (tx) => deleteSessionsOf(tx, person.id))
   end()
   await page.getByRole('heading', { name: 'Sign in again' }).waitFor()
   expect(await visited.flaws()).toEqual([])

@@ -176,7 +176,9 @@ describe('in a browser session', () => {
   async function inSession(role: 'admin' | 'user') {
     const { id } = await server.account({ role })
     const { sessions } = server.local.domain.accounts
-    const cookie = await server.database.write((tx) => sessions.begin(tx, id, { ip: '127.0.0.1', userAgent: 'test' }))
+    const cookie = await server.database.write('instance', (tx) =>
+      sessions.begin(tx, id, { ip: '127.0.0.1', userAgent: 'test' }),
+    )
     const headers = { cookie: `PHPSESSID=${cookie}`, 'content-type': 'application/json' }
     const token = { 'x-csrf-token': sessions.csrfToken(cookie) }
     const outcome = async (body: object, more: Record<string, string> = {}) => {

@@ -243,7 +243,7 @@ describe('an archive of room files', () => {
 
 /** Puts empty folders into a folder, straight in the database. */
 const fill = (account: Account, folder: number, count: number): Promise<unknown> =>
-  server.database.write((tx) =>
+  server.database.write('instance', (tx) =>
     sql`insert into nodes (user_id, parent_id, name, name_key, type, size, mtime, version, created_at, updated_at)
       with recursive n (i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)})
       select ${sql.lit(account.id)}, ${sql.lit(folder)}, 'f' || i, 'f' || i, 'directory', 0, 0, 1, 0, 0 from n`.execute(
@@ -312,7 +312,7 @@ describe('an archive that cannot be sent to its end', () => {
     const ada = await server.account()
     for (const name of [1, 2, 3]) await ada.put(`/d/${name}`, `content ${name} of ${ada.id}`)
     const sha256 = sha256Of(`content ${missing} of ${ada.id}`)
-    await server.database.write((tx) =>
+    await server.database.write('instance', (tx) =>
       tx.q.updateTable('contents').set({ data: null }).where('sha256', '=', sha256).execute(),
     )
     const saved = await ada.call(fs.archive, { path: '/d' }).then(

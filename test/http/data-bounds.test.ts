@@ -117,7 +117,7 @@ test('an installation of before comes up with what its accounts keep counted', a
   const counts = before.database.read.q.selectFrom('data_usage').selectAll().orderBy('user_id').orderBy('kind')
   const counted = await counts.execute()
   // As the migration leaves the rows of an account: not counted yet.
-  await before.database.write((tx) =>
+  await before.database.write('instance', (tx) =>
     sql`update data_usage set items = -1, bytes = 0 where kind = 'rows'`.execute(tx.q),
   )
   await before.close()

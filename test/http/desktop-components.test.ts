@@ -594,7 +594,9 @@ describe('in a browser session', () => {
   async function inSession() {
     const { id } = await server.account()
     const { sessions } = server.local.domain.accounts
-    const cookie = await server.database.write((tx) => sessions.begin(tx, id, { ip: '127.0.0.1', userAgent: 'test' }))
+    const cookie = await server.database.write('instance', (tx) =>
+      sessions.begin(tx, id, { ip: '127.0.0.1', userAgent: 'test' }),
+    )
     const headers = { cookie: `PHPSESSID=${cookie}`, 'content-type': 'application/json' }
     const send = (body: object, more: Record<string, string> = {}) =>
       server.send(PATH, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) })

@@ -5,6 +5,7 @@ import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
 import { feedTables } from '../../src/contract/tables.ts'
 import { advance, recordAll } from '../../src/storage/feed/changes.ts'
+import type { Writer } from '../../src/storage/engine/database.ts'
 import type { Account } from '../support/account.ts'
 import { serverOfTest, serverOfFile } from '../support/server.ts'
 
@@ -328,16 +329,11 @@ describe('rows that other parts of the service write', () => {
   ): Promise<{ room: number; message: number; leave: (account: Account) => Promise<void> }> {
     const { database, clock } = server
     const now = clock.now()
-    const note = async (
-      tx: Parameters<Parameters<typeof database.write>[0]>[0],
-      table: string,
-      row: number,
-      deleted = false,
-    ) => {
+    const note = async (tx: Writer, table: string, row: number, deleted = false) => {
       for (const { id: user } of members)
         await recordAll(tx, user, (await advance(tx, user, 1)).seq, now, [{ table, row, deleted }])
     }
-    const made = await database.write(async (tx) => {
+    const made = await database.write('instance', async (tx) => {
       const values = {
         name: 'tea',
         type: 'channel' as const,
@@ -364,7 +360,7 @@ describe('rows that other parts of the service write', () => {
       return { room: roomId, message }
     })
     const leave = ({ id: user }: Account) =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await tx.q.deleteFrom('room_members').where('room_id', '=', made.room).where('user_id', '=', user).execute()
         const { seq } = await advance(tx, user, 1)
         await recordAll(tx, user, seq, now, [{ table: 'svc_rooms', row: made.room, deleted: false }])

@@ -232,7 +232,7 @@ describe('the bytes of a room', () => {
     await put(bob, '/Teamchat/Engines/d/b', 'bb')
     await put(bob, '/Teamchat/Engines/d/gone', 'gone')
     await bob.ask(fs.trash, { path: '/Teamchat/Engines/d/gone' })
-    await server.database.write(async (tx) => {
+    await server.database.write('instance', async (tx) => {
       await forgetRoom(tx, room)
       await tx.q.deleteFrom('rooms').where('id', '=', room).execute()
     })

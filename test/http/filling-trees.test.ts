@@ -41,7 +41,7 @@ const nodeCalled = async (name: string) => {
 /** Leaves the restoration of a tree at the moment at which its top and one folder are back, and nothing else is. */
 async function stopRestoring(top: string, folder: string): Promise<void> {
   const { trash_id: entry } = await nodeCalled(top)
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     await tx.q.updateTable('trash').set({ state: 'reviving' }).where('id', '=', entry).execute()
     await tx.q
       .updateTable('nodes')
@@ -121,7 +121,7 @@ test('a process that was slow to delete a tree marks nothing that another has de
   await makeFolders(ada, '/slow')
   const { id } = await nodeCalled('slow')
   const { all } = await nodesOf(id)
-  await database.write((tx) =>
+  await database.write('instance', (tx) =>
     beginEntry(tx, id, { user: ada.id, path: '/slow', state: 'marking' }, server.clock.now()),
   )
   let reach: () => void = () => undefined

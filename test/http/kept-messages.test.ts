@@ -233,7 +233,7 @@ describe('messages of a removed account', () => {
     const { domain } = server.local
     const holding = (await domain.instance.usage.report()).accounts.find(({ username }) => username === bob.username)
     expect(holding!.chat_bytes).toBe(0)
-    await server.database.write((tx) =>
+    await server.database.write('instance', (tx) =>
       tx.q.updateTable('data_usage').set({ bytes: 1 }).where('kind', '=', 'chat').execute(),
     )
     await domain.instance.storage.check({ repair: true })

@@ -86,7 +86,7 @@ describe('a large tree', () => {
       return rows.at(-1)!.id
     }
     const begin = (node: number, state: 'marking' | 'erasing' | 'staging') =>
-      database.write((tx) => beginEntry(tx, node, { user: ada.id, path: '/d', state }, clock.now()))
+      database.write('instance', (tx) => beginEntry(tx, node, { user: ada.id, path: '/d', state }, clock.now()))
     const top = await idOf('d')
 
     await begin(top, 'marking')
@@ -105,7 +105,7 @@ describe('a large tree', () => {
     expect(await database.read.q.selectFrom('trash').select('state').execute()).toEqual([{ state: 'staging' }])
     clock.pass(HOUR + 1)
     const left = await database.read.q.selectFrom('trash').select('id').executeTakeFirstOrThrow()
-    await database.write((tx) => setState(tx, left.id, 'staging', 'erasing', clock.now()))
+    await database.write('instance', (tx) => setState(tx, left.id, 'staging', 'erasing', clock.now()))
     await server.local.domain.files.resume()
     await mirror.follow()
     expect([await foldersOf(ada), await items(ada), await flaws()]).toEqual([0, [], []])

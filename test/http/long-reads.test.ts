@@ -38,7 +38,7 @@ const inHundreds = async (insert: (part: number[]) => Promise<unknown>) => {
 test('a folder with very many entries is listed in order while others have their turn', async () => {
   const ada = await server.account()
   await ada.put('/d/A-folder/x', 'x')
-  await server.database.write(async (tx) => {
+  await server.database.write('instance', async (tx) => {
     const top = await rootOf(tx, ada.id)
     const { id } = await tx.q.selectFrom('nodes').select('id').where('parent_id', '=', top).executeTakeFirstOrThrow()
     const made = { user_id: ada.id, parent_id: id, size: 0, mtime: 5, version: 1, created_at: 1, updated_at: 1 }
@@ -69,7 +69,7 @@ test('a first synchronisation of very many rows is one state, in order, and lets
   const room = await channelOf(ada)
   await bob.put('/x', 'x')
   const now = '2026-01-01T00:00:00.000Z'
-  await server.database.write(async (tx) => {
+  await server.database.write('instance', async (tx) => {
     const top = await rootOf(tx, ada.id)
     const made = { user_id: ada.id, parent_id: top, size: 0, mtime: 5, version: 1, created_at: 1, updated_at: 1 }
     await inHundreds((part) =>
@@ -131,7 +131,7 @@ test('pages of very many and very large changes are read in order while others h
   const large = 'x'.repeat(400_000)
   const first = numbers.slice(0, 2_500)
   const second = numbers.slice(2_500, 2_560)
-  await server.database.write((tx) =>
+  await server.database.write('instance', (tx) =>
     insertRowsIn(
       tx,
       ada.id,
@@ -173,7 +173,7 @@ test('a search in very many messages finds the newest of all rooms while others 
   const bob = await server.account()
   const rooms = [await channelOf(ada), await channelOf(ada), await channelOf(bob)]
   const texts = numbers.map((number) => (number % 30 === 0 ? `A ZEBRA ${number}` : `A HORSE ${number}`))
-  await server.database.write((tx) =>
+  await server.database.write('instance', (tx) =>
     inHundreds((part) =>
       tx.q
         .insertInto('messages')

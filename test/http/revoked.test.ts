@@ -183,7 +183,7 @@ describe('an upload that was under way when its user was disabled', () => {
       }
     })
     let answer: Promise<number> | undefined
-    await server.database.write(async (tx) => {
+    await server.database.write('instance', async (tx) => {
       answer = account.upload('/late.bin', bytesOf(1_000)).then(({ status }) => status)
       await received
       // What comes within one moment has no order that anybody could see.

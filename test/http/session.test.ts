@@ -127,7 +127,7 @@ describe('a session', () => {
     const one = await serverOfTest()
     const root = await newUser(one, 'admin')
     const browser = await signedIn(one, root.username)
-    await one.database.write((tx) =>
+    await one.database.write('instance', (tx) =>
       tx.q.updateTable('users').set({ role: 'user' }).where('id', '=', root.id).execute(),
     )
     expect((await browser.get(SESSION)).json['user']).toMatchObject({ role: 'user' })
@@ -160,7 +160,7 @@ describe('a session', () => {
     one.clock.pass(MINUTE)
     const second = await signedIn(one, ada.username)
     const now = one.clock.now()
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       for (let at = 0; at < 48; at += 1) {
         const row = {
           user_id: ada.id,
@@ -175,7 +175,7 @@ describe('a session', () => {
     })
     expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200])
     // The use of a session is noted by and by: what counts here is when they began.
-    await database.write((tx) =>
+    await database.write('instance', (tx) =>
       tx.q
         .updateTable('sessions')
         .set({ last_used_at: now - MINUTE })

@@ -29,7 +29,7 @@ const refusal = async (reply: ReturnType<Account['call']>) => {
 
 /** Stores messages as fast as the database takes them. */
 const fill = (author: Account, into: number, count: number) =>
-  server.database.write(async (tx) => {
+  server.database.write('instance', async (tx) => {
     const start = server.clock.now() + 1
     for (let i = 0; i < count; i += 1) {
       const row = { room_id: into, user_id: author.id, content: `n ${i}`, timestamp: start + i }
@@ -315,7 +315,7 @@ describe('reactions', () => {
 
   test('are at most 1000, and 1000 are read at once', async () => {
     const { message_id } = await say(bob, room, 'tea?')
-    await server.database.write(async (tx) => {
+    await server.database.write('instance', async (tx) => {
       const user = { avatar_color: '#000000', role: 'user' as const, password_hash: '-', quota_bytes: null }
       const stamps = { created_at: 0, updated_at: 0, disabled_at: null, last_login_at: null }
       for (let i = 0; i < 1_000; i += 1) {
@@ -335,7 +335,9 @@ describe('reactions', () => {
       { emoji: '👎', count: 500, mine: false },
       { emoji: '👍', count: 500, mine: false },
     ])
-    await server.database.write((tx) => tx.q.deleteFrom('users').where('username', 'like', 'crowd-%').execute())
+    await server.database.write('instance', (tx) =>
+      tx.q.deleteFrom('users').where('username', 'like', 'crowd-%').execute(),
+    )
     expect(await reactTo(ada, message_id, '👍')).toMatchObject({ reactions: [{ emoji: '👍', count: 1, mine: true }] })
   })
 

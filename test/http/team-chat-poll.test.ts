@@ -99,7 +99,7 @@ describe('a poll', () => {
 
   test('tells a long story in parts, without gap or repetition', async () => {
     const start = server.clock.now() + 1
-    const ids = await server.database.write(async (tx) => {
+    const ids = await server.database.write('instance', async (tx) => {
       const made: number[] = []
       const row = { room_id: room, user_id: ada.id, reply_to: null, edited_at: null, version: 1, client_id: null }
       for (let i = 0; i < 1_200; i += 1) {

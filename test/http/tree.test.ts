@@ -442,7 +442,7 @@ describe('the manifest', () => {
     // Straight into the tree: uploading as many takes its time.
     const { database, clock } = server
     await account.put('/seed', 'x')
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       const { id: root } = await tx.q
         .selectFrom('nodes')
         .select('id')

@@ -470,7 +470,7 @@ describe('the quota', () => {
   test('lets somebody who is over it make files smaller, and nothing else', async () => {
     const account = await server.account({ quota: 1_000 })
     await account.put('/a', bytesOf(1_000))
-    await server.database.write((tx) =>
+    await server.database.write('instance', (tx) =>
       tx.q.updateTable('users').set({ quota_bytes: 500 }).where('id', '=', account.id).execute(),
     )
     expect((await account.upload('/b', bytesOf(1))).status).toBe(413)

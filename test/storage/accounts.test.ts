@@ -47,7 +47,7 @@ const account = (username: string, more: Partial<NewAccount> = {}): NewAccount =
 })
 
 const add = async (database: Database, username: string, more?: Partial<NewAccount>) =>
-  (await database.write((tx) => insertAccount(tx, account(username, more), NOW)))!
+  (await database.write('instance', (tx) => insertAccount(tx, account(username, more), NOW)))!
 
 const forEver: Lifetime = { now: NOW, idleSince: -1, madeSince: -1 }
 
@@ -67,7 +67,7 @@ describe('accounts', () => {
   test('a name that is taken stores nothing', async () => {
     const database = await makeDatabase()
     await add(database, 'ada')
-    expect(await database.write((tx) => insertAccount(tx, account('ada'), NOW))).toBeUndefined()
+    expect(await database.write('instance', (tx) => insertAccount(tx, account('ada'), NOW))).toBeUndefined()
     expect(await database.read.q.selectFrom('nodes').selectAll().execute()).toHaveLength(1)
     expect(await database.read.q.selectFrom('counters').selectAll().execute()).toHaveLength(1)
   })
@@ -79,17 +79,19 @@ describe('accounts', () => {
     await add(database, 'ada')
     const before = await database.read.q.selectFrom('users').selectAll().execute()
     expect(await adminIds(database.read)).toEqual([root, kim])
-    expect((await database.write(lockAdmins)).sort()).toEqual([root, kim])
+    expect((await database.write('instance', lockAdmins)).sort()).toEqual([root, kim])
     expect(await database.read.q.selectFrom('users').selectAll().execute()).toEqual(before)
-    await database.write((tx) => tx.q.updateTable('users').set({ disabled_at: NOW }).where('id', '=', root).execute())
+    await database.write('instance', (tx) =>
+      tx.q.updateTable('users').set({ disabled_at: NOW }).where('id', '=', root).execute(),
+    )
     expect(await adminIds(database.read)).toEqual([kim])
-    expect(await database.write(lockAdmins)).toEqual([kim])
+    expect(await database.write('instance', lockAdmins)).toEqual([kim])
   })
 
   test('the list counts living devices of each', async () => {
     const database = await makeDatabase()
     const [ada, bob] = [await add(database, 'ada'), await add(database, 'bob')]
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await replaceToken(tx, token(ada, 'laptop'), forEver, 20)
       await replaceToken(tx, token(ada, 'phone', { expires_at: NOW + 5 }), forEver, 20)
       await replaceToken(tx, token(bob, 'laptop'), forEver, 20)
@@ -117,7 +119,7 @@ describe('device tokens', () => {
   test('count from the last use, or from the making until there is one', async () => {
     const database = await makeDatabase()
     const ada = await add(database, 'ada')
-    const id = await database.write((tx) => replaceToken(tx, token(ada, 'laptop'), forEver, 20))
+    const id = await database.write('instance', (tx) => replaceToken(tx, token(ada, 'laptop'), forEver, 20))
     const holder = (lifetime: Lifetime) => holderOf(database.read, `hash of laptop of ${ada}`, lifetime)
     expect(await holder({ ...forEver, idleSince: NOW - 1 })).toMatchObject({
       token_id: id,
@@ -125,9 +127,9 @@ describe('device tokens', () => {
       last_used_at: null,
     })
     expect(await holder({ ...forEver, idleSince: NOW })).toBeUndefined()
-    await database.write((tx) => touchToken(tx, id, NOW + 10, NOW, '::1'))
+    await database.write('instance', (tx) => touchToken(tx, id, NOW + 10, NOW, '::1'))
     expect(await holder({ ...forEver, idleSince: NOW })).toMatchObject({ last_used_at: NOW + 10 })
-    await database.write((tx) => touchToken(tx, id, NOW + 20, NOW + 9, '::2'))
+    await database.write('instance', (tx) => touchToken(tx, id, NOW + 20, NOW + 9, '::2'))
     expect(await holder(forEver)).toMatchObject({ last_used_at: NOW + 10 })
     expect(await holderOf(database.read, 'another', forEver)).toBeUndefined()
   })
@@ -136,7 +138,7 @@ describe('device tokens', () => {
     const database = await makeDatabase()
     const ada = await add(database, 'ada')
     const lifetime = { ...forEver, idleSince: NOW - 100 }
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await replaceToken(tx, token(ada, 'used', { last_used_at: NOW - 50 }), lifetime, 2)
       await replaceToken(tx, token(ada, 'over', { created_at: NOW - 500 }), lifetime, 2)
       await replaceToken(tx, token(ada, 'new'), lifetime, 2)
@@ -156,36 +158,36 @@ test('a pending login is known under its kind only, until its time is over or it
     device_name: 'n',
     expires_at: NOW + 5,
   } as const
-  await database.write((tx) => insertPendingLogin(tx, login, NOW, 3))
+  await database.write('instance', (tx) => insertPendingLogin(tx, login, NOW, 3))
   const found = await pendingLogin(database.read, 'sync', 'h', NOW)
   expect(found).toEqual({ id: expect.any(Number) as number, user_id: ada, device_id: 'd', device_name: 'n', tries: 0 })
   expect(await pendingLogin(database.read, 'session', 'h', NOW)).toBeUndefined()
   expect(await pendingLogin(database.read, 'sync', 'h', NOW + 5)).toBeUndefined()
-  const taken = await Promise.all([1, 2].map(() => database.write((tx) => takePendingLogin(tx, found!.id))))
+  const taken = await Promise.all([1, 2].map(() => database.write('instance', (tx) => takePendingLogin(tx, found!.id))))
   expect(taken).toEqual([true, false])
 })
 
 test('a step is taken once, and only forwards', async () => {
   const database = await makeDatabase()
   const ada = await add(database, 'ada')
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     await storePendingSecret(tx, ada, 'sealed', NOW)
     await enableSecondFactor(tx, ada, 'sealed', 100, NOW)
   })
-  const take = (step: number) => database.write((tx) => takeStep(tx, ada, step))
+  const take = (step: number) => database.write('instance', (tx) => takeStep(tx, ada, step))
   expect(await Promise.all([99, 100, 100, 102, 101].map(take))).toEqual([false, true, false, true, false])
 })
 
 test('throttles are pruned: what is over, then what is not locked, then the lock that ends first', async () => {
   const database = await makeDatabase()
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     await storeThrottle(tx, 'over', { failedAt: [1], lockedUntil: 0 }, NOW)
     await storeThrottle(tx, 'failed', { failedAt: [1, 2], lockedUntil: 0 }, NOW + 30)
     await storeThrottle(tx, 'locked', { failedAt: [], lockedUntil: NOW + 10 }, NOW + 10)
     await storeThrottle(tx, 'longer', { failedAt: [], lockedUntil: NOW + 20 }, NOW + 20)
   })
   const names = async (max: number) => {
-    await database.write((tx) => pruneThrottles(tx, NOW, max))
+    await database.write('instance', (tx) => pruneThrottles(tx, NOW, max))
     const rows = await database.read.q.selectFrom('login_throttles').select('name_hash').orderBy('name_hash').execute()
     return rows.map(({ name_hash }) => name_hash)
   }

@@ -19,7 +19,7 @@ beforeEach(async () => {
     [3_000, 'login.ok', 'bob', null],
     [3_500, 'user.changed', 'ada', 'ada'],
   ]
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     for (const [at, kind, actor, target] of entries) {
       const rest = { actor_id: null, ip: null, user_agent: null, detail: null }
       await insertAuditEntry(tx, { at, kind, actor, target, ...rest })

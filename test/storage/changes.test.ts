@@ -5,7 +5,7 @@ import { addUser, databaseOfTest } from '../support/storage.ts'
 
 /** Writes one change as the domain does: a position, and the change at it. */
 const change = (database: Database, user: number, row: number, deleted: boolean, now: number, table = 'svc_notes') =>
-  database.write(async (tx) => {
+  database.write('instance', async (tx) => {
     const { seq } = await advance(tx, user, 1)
     await recordAll(tx, user, seq, now, [{ table, row, deleted }])
     return seq
@@ -51,7 +51,7 @@ describe('the change feed', () => {
     const other = await addUser(database, 'bob')
     await change(database, user, 1, false, 1)
     await change(database, other, 1, false, 1)
-    const failing = database.write(async (tx) => {
+    const failing = database.write('instance', async (tx) => {
       await advance(tx, user, 5, 100)
       throw new Error('Changed my mind.')
     })
@@ -66,8 +66,14 @@ describe('the change feed', () => {
 
   test('moves the usage with it', async () => {
     const { database, user } = await databaseOfTest()
-    expect(await database.write((tx) => advance(tx, user, 1, 500))).toMatchObject({ seq: 1, used_bytes: 500 })
-    expect(await database.write((tx) => advance(tx, user, 2, -200))).toMatchObject({ seq: 3, used_bytes: 300 })
+    expect(await database.write('instance', (tx) => advance(tx, user, 1, 500))).toMatchObject({
+      seq: 1,
+      used_bytes: 500,
+    })
+    expect(await database.write('instance', (tx) => advance(tx, user, 2, -200))).toMatchObject({
+      seq: 3,
+      used_bytes: 300,
+    })
   })
 
   test('knows the newest change of a table', async () => {
@@ -84,7 +90,7 @@ describe('the change feed', () => {
   test('of an account that is gone is asked for in vain', async () => {
     const { database } = await databaseOfTest()
     expect(await headOf(database.read, 999)).toBeUndefined()
-    await expect(database.write((tx) => advance(tx, 999, 1))).rejects.toThrow('no counter row')
+    await expect(database.write('instance', (tx) => advance(tx, 999, 1))).rejects.toThrow('no counter row')
   })
 })
 
@@ -96,8 +102,8 @@ describe('forgetting deletions', () => {
     await change(database, user, 1, true, 20)
     await change(database, user, 2, true, 30)
     await change(database, other, 1, false, 10)
-    expect(await database.write((tx) => compact(tx, 20))).toBe(0)
-    expect(await database.write((tx) => compact(tx, 21))).toBe(1)
+    expect(await database.write('instance', (tx) => compact(tx, 20))).toBe(0)
+    expect(await database.write('instance', (tx) => compact(tx, 21))).toBe(1)
     expect([await headOf(database.read, user), await headOf(database.read, other)]).toMatchObject([
       { seq: 5, oldest: 4 },
       { seq: 1, oldest: 0 },
@@ -113,9 +119,9 @@ describe('forgetting deletions', () => {
     for (const row of [1, 2]) await change(database, user, row, false, 10)
     await change(database, user, 1, true, 100)
     await change(database, user, 2, true, 50)
-    await database.write((tx) => compact(tx, 60))
+    await database.write('instance', (tx) => compact(tx, 60))
     expect(await headOf(database.read, user)).toMatchObject({ oldest: 4 })
-    expect(await database.write((tx) => compact(tx, 200))).toBe(1)
+    expect(await database.write('instance', (tx) => compact(tx, 200))).toBe(1)
     expect(await headOf(database.read, user)).toMatchObject({ oldest: 4 })
   })
 })

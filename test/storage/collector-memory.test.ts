@@ -77,7 +77,7 @@ test('what a store took long to publish before the server ended is a leftover', 
         async publish() {
           for (let seconds = 0; seconds < 60; seconds += 1) {
             await vi.advanceTimersByTimeAsync(SECOND)
-            await database.write(() => Promise.resolve())
+            await database.write('instance', () => Promise.resolve())
           }
           await arrival.publish()
         },

@@ -44,7 +44,7 @@ async function worldOn(openAt: (folder: string) => Promise<OpenedStore>) {
     /** Stores a content that was touched at a time; with `file` a file points to it. Returns its hash. */
     async keep(content: Uint8Array, at: number, file: boolean): Promise<Staged & { node: number }> {
       const staged = await stage(content)
-      const node = await database.write(async (tx) => {
+      const node = await database.write('instance', async (tx) => {
         await contents.claim(tx, staged, at)
         const name = `file ${++names}`
         const entry = {
@@ -89,7 +89,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
         const staged = await stage(content)
         expect([staged.sha256, staged.size, staged.data === null]).toEqual([sha256Of(content), size, size > INLINE_MAX])
         expect(await blobs.has(staged.sha256)).toBe(size > INLINE_MAX)
-        await database.write((tx) => contents.claim(tx, staged, 5))
+        await database.write('instance', (tx) => contents.claim(tx, staged, 5))
         expect((await bytes(staged.sha256)).equals(content)).toBe(true)
         if (size > 10)
           expect((await bytes(staged.sha256, { start: 3, end: 9 })).equals(content.subarray(3, 10))).toBe(true)
@@ -122,8 +122,8 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       const staged = await stage(bytesOf(10))
       expect(await hashes()).toEqual([])
       await expect(contents.read(staged.sha256)).rejects.toThrow('missing')
-      await database.write((tx) => contents.claim(tx, staged, 1))
-      await database.write((tx) => contents.claim(tx, staged, 2))
+      await database.write('instance', (tx) => contents.claim(tx, staged, 1))
+      await database.write('instance', (tx) => contents.claim(tx, staged, 2))
       expect(await hashes()).toEqual([staged.sha256])
     })
   })
@@ -148,7 +148,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       const first = await keep(bytesOf(size, 1), ago(9 * DAY), true)
       const second = await keep(bytesOf(size, 2), ago(9 * DAY), false)
       const { node, sha256, size: length } = { ...second, node: first.node }
-      await database.write((tx) =>
+      await database.write('instance', (tx) =>
         replaceFile(tx, { id: node, user_id: user, sha256, size: length, mtime: 0 }, true, ago(9 * DAY)),
       )
       expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
@@ -162,7 +162,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       const { sha256 } = await keep(bytesOf(size), ago(9 * DAY), false)
       const app = { slug: 'clock', name: 'Clock', description: '', icon_url: '', app_path: '/', category: 'utility' }
       const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         const id = (await insertApp(tx, { ...app, ...flags }, 1))!
         for (const version of ['1.0.0', '2.0.0']) {
           const files = version === '1.0.0' ? [{ path: 'index.html', sha256, size }] : []
@@ -171,7 +171,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       })
       expect(await contents.collect(ago(DAY))).toEqual({ contents: 0, bytes: 0 })
       expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
-      await database.write((tx) => tx.q.deleteFrom('apps').where('slug', '=', 'clock').execute())
+      await database.write('instance', (tx) => tx.q.deleteFrom('apps').where('slug', '=', 'clock').execute())
       expect(await contents.collect(ago(DAY))).toEqual({ contents: 1, bytes: size })
       expect(await hashes()).toEqual([])
     })
@@ -213,7 +213,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
         const { sha256 } = await keep(bytesOf(size), ago(5 * DAY), false)
         const staged = await stage(bytesOf(size))
         await contents.collect(ago(DAY))
-        await database.write((tx) => contents.claim(tx, staged, Date.now()))
+        await database.write('instance', (tx) => contents.claim(tx, staged, Date.now()))
         await contents.collect(ago(DAY))
         expect((await bytes(sha256)).equals(bytesOf(size))).toBe(true)
       },
@@ -224,7 +224,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       const content = bytesOf(size)
       const { sha256 } = await keep(content, ago(5 * DAY), false)
       for (let round = 0; round < 15; round += 1) {
-        await database.write((tx) =>
+        await database.write('instance', (tx) =>
           tx.q
             .updateTable('contents')
             .set({ touched_at: ago(5 * DAY) })
@@ -234,7 +234,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
         if (size > INLINE_MAX) await touchBlob(sha256, ago(5 * DAY))
         const upload = async () => {
           const staged = await stage(content)
-          await database.write((tx) => contents.claim(tx, staged, Date.now()))
+          await database.write('instance', (tx) => contents.claim(tx, staged, Date.now()))
         }
         await Promise.all([upload(), contents.collect(ago(DAY)), contents.collect(ago(DAY))])
         expect((await bytes(sha256)).equals(content)).toBe(true)
@@ -247,10 +247,10 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
     const counts = { noting: 0, published: 0 }
     let open: () => void = () => undefined
     const gate = new Promise<void>((resolve) => (open = resolve))
-    const write: Database['write'] = async (unit) => {
+    const write: Database['write'] = async (scope, unit) => {
       counts.noting += 1
       await gate
-      return database.write(unit)
+      return database.write(scope, unit)
     }
     const receive: typeof blobs.receive = async (...what) => {
       const arrival = await blobs.receive(...what)
@@ -275,7 +275,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
     ] as const
 
     const remove = (database: Database, node: number) =>
-      database.write((tx) => tx.q.deleteFrom('nodes').where('id', '=', node).execute())
+      database.write('instance', (tx) => tx.q.deleteFrom('nodes').where('id', '=', node).execute())
 
     test.each(kinds)('takes a %s content at once, however young, that nothing else points to', async (_, size) => {
       const { keep, contents, hashes, blobs, database, user } = await world()
@@ -294,7 +294,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
     test('takes what was published and came to nothing', async () => {
       const { stage, contents, hashes, blobs, database, user } = await world()
       const staged = await stage(bytesOf(LARGE))
-      await database.write((tx) => contents.abandon(tx, user, staged, Date.now()))
+      await database.write('instance', (tx) => contents.abandon(tx, user, staged, Date.now()))
       await contents.reclaim(user)
       expect([await hashes(), await blobs.has(staged.sha256)]).toEqual([[], false])
     })
@@ -317,7 +317,7 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       await remove(database, node)
       const hold = await holdCollector(database)
       const expires_at = Date.now() + 3_650 * DAY
-      await database.write((tx) => tx.q.updateTable('collector_holds').set({ expires_at }).execute())
+      await database.write('instance', (tx) => tx.q.updateTable('collector_holds').set({ expires_at }).execute())
       await expect(hold.renew()).rejects.toThrow(Busy)
       await contents.reclaim(user)
       expect(await hashes()).toEqual([])
@@ -329,9 +329,9 @@ describe.each(everyStore(s3OfFile()))('beside the store on %s', (_store, openAt)
       const early = await stage(bytesOf(LARGE))
       await remove(database, node)
       await contents.reclaim(user)
-      await expect(database.write((tx) => contents.claim(tx, early, Date.now()))).rejects.toThrow(Busy)
+      await expect(database.write('instance', (tx) => contents.claim(tx, early, Date.now()))).rejects.toThrow(Busy)
       const late = await stage(bytesOf(LARGE))
-      await database.write((tx) => contents.claim(tx, late, Date.now()))
+      await database.write('instance', (tx) => contents.claim(tx, late, Date.now()))
       expect((await bytes(sha256)).equals(bytesOf(LARGE))).toBe(true)
     })
 

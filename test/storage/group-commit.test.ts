@@ -29,14 +29,14 @@ function failing(faults: Partial<Record<'begin' | 'commit' | 'rollback', number>
 
 test('a rollback that fails refuses its units only: it is tried again, and later units are written', async () => {
   const { write, steps } = failing({ commit: 1, rollback: 2 })
-  await expect(write(() => Promise.resolve('lost'))).rejects.toThrow('commit failed')
-  await expect(write(() => Promise.resolve('refused'))).rejects.toThrow('rollback failed')
-  await expect(write(() => Promise.resolve('kept'))).resolves.toBe('kept')
+  await expect(write('instance', () => Promise.resolve('lost'))).rejects.toThrow('commit failed')
+  await expect(write('instance', () => Promise.resolve('refused'))).rejects.toThrow('rollback failed')
+  await expect(write('instance', () => Promise.resolve('kept'))).resolves.toBe('kept')
   expect(steps).toEqual(['begin', 'commit', 'rollback', 'rollback', 'rollback', 'begin', 'commit'])
 })
 
 test('a transaction that cannot begin refuses its units, and the next one begins', async () => {
   const { write } = failing({ begin: 1 })
-  await expect(write(() => Promise.resolve('refused'))).rejects.toThrow('begin failed')
-  await expect(write(() => Promise.resolve('kept'))).resolves.toBe('kept')
+  await expect(write('instance', () => Promise.resolve('refused'))).rejects.toThrow('begin failed')
+  await expect(write('instance', () => Promise.resolve('kept'))).resolves.toBe('kept')
 })

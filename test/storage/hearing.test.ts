@@ -70,7 +70,7 @@ describe.each(Object.entries(engines))('what a unit of work tells on %s', (_, pl
       listenTo(database, 'feed'),
       listenTo(database, 'room'),
     ]
-    await database.write((tx) => {
+    await database.write('instance', (tx) => {
       tx.notify('feed', 1, 7)
       tx.notify('feed', 2, 3)
       tx.notify('feed', 1, 8)
@@ -91,18 +91,18 @@ describe.each(Object.entries(engines))('what a unit of work tells on %s', (_, pl
     const database = await opened(await place())
     const feeds = listenTo(database, 'feed')
     const no = () => Promise.reject(new Error('no'))
-    const alone = database.write((tx) => {
+    const alone = database.write('instance', (tx) => {
       tx.notify('feed', 1, 1)
       return no()
     })
     await expect(alone).rejects.toThrow('no')
     const shared = await Promise.allSettled([
-      database.write((tx) => Promise.resolve(tx.notify('feed', 2, 1))),
-      database.write((tx) => {
+      database.write('instance', (tx) => Promise.resolve(tx.notify('feed', 2, 1))),
+      database.write('instance', (tx) => {
         tx.notify('feed', 3, 1)
         return no()
       }),
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         tx.notify('feed', 4, 1)
         await tx
           .attempt(() => {
@@ -115,7 +115,7 @@ describe.each(Object.entries(engines))('what a unit of work tells on %s', (_, pl
       }),
     ])
     expect(shared.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
-    await database.write((tx) => Promise.resolve(tx.notify('feed', 7, 1)))
+    await database.write('instance', (tx) => Promise.resolve(tx.notify('feed', 7, 1)))
     await feeds.hears(7, 1)
     expect(new Set(feeds.heard.map(([id, head]) => `${id}:${head}`))).toEqual(new Set(['2:1', '4:1', '6:1', '7:1']))
   })
@@ -129,20 +129,20 @@ describe.skipIf(programs === undefined)('what processes tell each other over Pos
   }
 
   const tell = (database: Database, topic: Topic, id: number, head: number) =>
-    database.write((tx) => Promise.resolve(tx.notify(topic, id, head)))
+    database.write('instance', (tx) => Promise.resolve(tx.notify(topic, id, head)))
 
   test('is heard by the others, however much it is, and not when it is undone', async () => {
     const { here, there } = await two()
     const [feeds, rooms] = [listenTo(here, 'feed'), listenTo(here, 'room')]
     await feeds.listens()
     await expect(
-      there.write((tx) => {
+      there.write('instance', (tx) => {
         tx.notify('feed', 9, 9)
         return Promise.reject(new Error('no'))
       }),
     ).rejects.toThrow('no')
     const many = Array.from({ length: 1_000 }, (_, index) => Number.MAX_SAFE_INTEGER - index)
-    await there.write((tx) => {
+    await there.write('instance', (tx) => {
       for (const id of many) tx.notify('feed', id, Number.MAX_SAFE_INTEGER)
       return Promise.resolve()
     })
@@ -156,7 +156,7 @@ describe.skipIf(programs === undefined)('what processes tell each other over Pos
     const { url, here, there } = await two()
     const feeds = listenTo(here, 'feed')
     await feeds.listens()
-    const unit = there.write(async (tx) => {
+    const unit = there.write('instance', async (tx) => {
       tx.notify('feed', 1, 1)
       const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(tx.q)
       await sql`select pg_terminate_backend(${rows[0]!.pid}, 5000)`.execute(here.read.q)

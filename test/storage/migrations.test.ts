@@ -94,14 +94,14 @@ describe('migrating', () => {
 
   test('is undone whole when a part of it fails', async () => {
     const { database } = await empty()
-    await database.write((tx) => sql`create table messages (x integer) strict`.execute(tx.q))
+    await database.write('instance', (tx) => sql`create table messages (x integer) strict`.execute(tx.q))
     await expect(migrate(database)).rejects.toThrow('messages')
     expect(await schema(database)).toBe('CREATE TABLE messages (\n  x integer\n) strict;\n')
   })
 
   test('refuses what a newer version made, and leaves it alone', async () => {
     const { database } = await databaseOfTest()
-    await database.write((tx) =>
+    await database.write('instance', (tx) =>
       tx.q.insertInto('instance').values({ key: 'migration:9999-future', value: '2030' }).execute(),
     )
     const before = await schema(database)
@@ -118,7 +118,7 @@ describe('the synchronised tables', () => {
     const { database, user } = await databaseOfTest()
     await ensureTables(database, [shape([name])])
     const before = rowTable(shape([name]))
-    const [id] = await database.write((tx) => before.insert(tx, user, [{ name: 'old' }], '2026'))
+    const [id] = await database.write('instance', (tx) => before.insert(tx, user, [{ name: 'old' }], '2026'))
 
     const wider = shape([
       name,
@@ -139,7 +139,7 @@ describe('the synchronised tables', () => {
       note: null,
       word: "it's",
     })
-    const [next] = await database.write((tx) =>
+    const [next] = await database.write('instance', (tx) =>
       after.insert(tx, user, [{ name: 'new', note: 'x', weight: 1.5 }], '2026'),
     )
     expect(await after.get(database.read, user, next!)).toMatchObject({
@@ -156,7 +156,9 @@ describe('the synchronised tables', () => {
     const { database, user } = await databaseOfTest()
     const wide = shape([name, { name: 'extra', type: 'text', required: false, default: null }])
     await ensureTables(database, [wide])
-    const [id] = await database.write((tx) => rowTable(wide).insert(tx, user, [{ name: 'a', extra: 'kept' }], '2026'))
+    const [id] = await database.write('instance', (tx) =>
+      rowTable(wide).insert(tx, user, [{ name: 'a', extra: 'kept' }], '2026'),
+    )
     await ensureTables(database, [shape([name])])
     expect(await rowTable(wide).get(database.read, user, id!)).toMatchObject({ extra: 'kept' })
   })

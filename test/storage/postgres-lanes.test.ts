@@ -9,7 +9,7 @@ import { openPostgres } from '../../src/storage/engine/postgres.ts'
 import { ensureTables } from '../../src/storage/engine/synchronised-tables.ts'
 import { freshName, programs, startPostgres, type Cluster } from '../support/postgres.ts'
 
-type Held = [Database, WriteScope | undefined]
+type Held = [Database, WriteScope]
 
 // Which units run at the same time: in one process, and in two on one database.
 
@@ -30,7 +30,7 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
     ada = await addUser('ada')
     bob = await addUser('bob')
     cyd = await addUser('cyd')
-    room = await one.write(async (tx) => {
+    room = await one.write('instance', async (tx) => {
       const id = (await insertRoom(tx, { name: 'team', type: 'channel', created_by: ada, pair: null }, 1))!
       await insertMembers(tx, id, [ada, bob], 1)
       return id
@@ -44,19 +44,19 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
   async function addUser(username: string): Promise<number> {
     const shown = { display_name: username, avatar_color: '#336699', role: 'user' as const }
     const account = { username, ...shown, password_hash: '-', quota_bytes: null }
-    return (await one.write((tx) => insertAccount(tx, account, 1_000)))!
+    return (await one.write('instance', (tx) => insertAccount(tx, account, 1_000)))!
   }
 
   /** Holds a unit open until `end`; `begun` resolves inside of it. */
-  function hold(database: Database, scope: WriteScope | undefined) {
+  function hold(database: Database, scope: WriteScope) {
     let end!: () => void
     let enter!: () => void
     const open = new Promise<void>((resolve) => (end = resolve))
     const begun = new Promise<void>((resolve) => (enter = resolve))
-    const over = database.write(async () => {
+    const over = database.write(scope, async () => {
       enter()
       await open
-    }, scope)
+    })
     onTestFinished(async () => {
       end()
       await over
@@ -115,8 +115,8 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
       () => waits([one, { rooms: [room], memberFeeds: [room] }], [other, { accounts: [cyd] }]),
       false,
     ],
-    ['without a scope wait for all', () => waits([one, { accounts: [cyd] }], [other, undefined]), true],
-    ['wait for those without a scope', () => waits([one, undefined], [other, { accounts: [cyd] }]), true],
+    ['for the instance wait for all', () => waits([one, { accounts: [cyd] }], [other, 'instance']), true],
+    ['wait for those for the instance', () => waits([one, 'instance'], [other, { accounts: [cyd] }]), true],
     [
       'with nothing in common run together',
       () => waits([one, {}], [other, { rooms: [room], memberFeeds: [room] }]),
@@ -133,21 +133,18 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
     const both = new Promise<void>((resolve) => (open = resolve))
     let runs = 0
     const cross = (database: Database, user: number, keys: readonly [string, string]) =>
-      database.write(
-        async (tx) => {
-          runs += 1
-          const touch = (key: string) =>
-            sql`insert into contents (sha256, size, data, touched_at) values (${key}, 1, null, ${user})
+      database.write({ accounts: [user] }, async (tx) => {
+        runs += 1
+        const touch = (key: string) =>
+          sql`insert into contents (sha256, size, data, touched_at) values (${key}, 1, null, ${user})
               on conflict (sha256) do update set touched_at = excluded.touched_at`.execute(tx.q)
-          await touch(keys[0])
-          inside += 1
-          if (inside >= 2) open()
-          await both
-          await touch(keys[1])
-          return user
-        },
-        { accounts: [user] },
-      )
+        await touch(keys[0])
+        inside += 1
+        if (inside >= 2) open()
+        await both
+        await touch(keys[1])
+        return user
+      })
     const results = await Promise.all([cross(one, ada, ['a', 'b']), cross(other, bob, ['b', 'a'])])
     expect(results).toEqual([ada, bob])
     expect(runs).toBe(3)

@@ -41,7 +41,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
   }
 
   const addUser = (database: Database, username: string) =>
-    database.write((tx) =>
+    database.write('instance', (tx) =>
       insertAccount(
         tx,
         {
@@ -57,7 +57,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
     )
 
   const put = (database: Database, key: string, value: string) =>
-    database.write(async (tx) => {
+    database.write('instance', async (tx) => {
       await tx.q.insertInto('settings').values({ key, value }).execute()
     })
 
@@ -105,7 +105,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
     const { database } = await made()
     const outcomes = await Promise.allSettled([
       put(database, 'one', ''),
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await tx.q.insertInto('settings').values({ key: 'two', value: '' }).execute()
         throw new Error('no')
       }),
@@ -118,7 +118,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
 
   test('refuses a unit that hides a failed statement: its COMMIT is answered with ROLLBACK, and nothing is kept', async () => {
     const { database } = await made()
-    const hidden = database.write(async (tx) => {
+    const hidden = database.write('instance', async (tx) => {
       await tx.q.insertInto('settings').values({ key: 'one', value: '' }).execute()
       await tx.q
         .insertInto('settings')
@@ -141,7 +141,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
       q.selectFrom('settings').select('value').where('key', '=', p.key),
     )
     const raise = (on: Database) =>
-      on.write(async (tx) => {
+      on.write('instance', async (tx) => {
         const { value } = (await first(query(tx, { key: 'count' })))!
         await tx.q
           .updateTable('settings')
@@ -160,7 +160,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
     const held = new Promise<void>((resolve) => (free = resolve))
     let started: () => void = () => undefined
     const isHeld = new Promise<void>((resolve) => (started = resolve))
-    const holding = database.write(async () => {
+    const holding = database.write('instance', async () => {
       started()
       await held
     })
@@ -181,7 +181,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
     const held = new Promise<void>((resolve) => (free = resolve))
     let started: () => void = () => undefined
     const isHeld = new Promise<void>((resolve) => (started = resolve))
-    const holding = database.write(async () => {
+    const holding = database.write('instance', async () => {
       started()
       await held
     })
@@ -217,7 +217,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
     await put(database, 'one', '')
     await cut(admin)
     await put(database, 'two', '')
-    const unit = database.write(async (tx) => {
+    const unit = database.write('instance', async (tx) => {
       await tx.q.insertInto('settings').values({ key: 'three', value: '' }).execute()
       await cut(admin)
       await tx.q.insertInto('settings').values({ key: 'four', value: '' }).execute()
@@ -277,7 +277,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
   test('a query that takes long is waited for', async () => {
     const { url } = await made()
     const database = await opened(url, { silence: 100 })
-    await database.write((tx) => sql`select pg_sleep(1.5)`.execute(tx.q))
+    await database.write('instance', (tx) => sql`select pg_sleep(1.5)`.execute(tx.q))
     await sql`select pg_sleep(1.5)`.execute(database.read.q)
   })
 
@@ -312,7 +312,7 @@ describe.skipIf(missing)('a database of Postgres', () => {
       await admin.query('select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = $1', [name])
     }
     await alter("default_transaction_isolation = 'serializable'")
-    const isolation = await database.write((tx) =>
+    const isolation = await database.write('instance', (tx) =>
       sql<Record<string, string>>`show transaction_isolation`.execute(tx.q),
     )
     expect(isolation.rows).toEqual([{ transaction_isolation: 'read committed' }])
@@ -344,13 +344,13 @@ describe.skipIf(missing)('a database of Postgres', () => {
   test('goes into a file of SQLite and into another database, row by row, and goes on counting', async () => {
     const { database } = await made()
     for (const name of ['ada', 'grace', 'gone']) await addUser(database, name)
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await tx.q.deleteFrom('users').where('username', '=', 'gone').execute()
       const content = { sha256: 'ab', size: 3, data: Buffer.from([0, 1, 255]), touched_at: 5 }
       await tx.q.insertInto('contents').values(content).execute()
     })
     const folders = Array.from({ length: 450 }, (_, index) => index)
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       const rest = { room_id: null, sha256: null, trash_id: null, size: 0, version: 1 }
       const node = { ...rest, user_id: 1, type: 'directory' as const, mtime: 1, created_at: 1, updated_at: 1 }
       const rootOf = tx.q.selectFrom('nodes').select('id').where('user_id', '=', 1).where('parent_id', 'is', null)
@@ -394,13 +394,13 @@ describe.skipIf(missing)('a database of Postgres', () => {
     const { database } = await made()
     const data = randomBytes(50_000)
     for (let index = 0; index < 20; index++)
-      await database.write((tx) =>
+      await database.write('instance', (tx) =>
         tx.q
           .insertInto('contents')
           .values({ sha256: String(index), size: data.length, data, touched_at: 0 })
           .execute(),
       )
-    await database.write((tx) => tx.q.deleteFrom('contents').execute())
+    await database.write('instance', (tx) => tx.q.deleteFrom('contents').execute())
     const { before, after } = await database.vacuum()
     expect(after).toBeLessThan(before)
     expect(await database.describe()).toMatchObject({ engine: 'PostgreSQL', fsync: 'on', synchronous_commit: 'on' })

@@ -7,7 +7,7 @@ test('old rows are removed in transactions of a bounded size, and others write b
   const { database } = await databaseOfTest()
   const old = 2 * SLICE + 1
   const entry = { kind: 'test', actor_id: null, actor: 'test', target: null, ip: null, user_agent: null, detail: null }
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     for (let at = 1; at <= old + 1; at += 1)
       await tx.q
         .insertInto('audit')
@@ -18,7 +18,7 @@ test('old rows are removed in transactions of a bounded size, and others write b
   let between = 0
   const removed = await inSlices(database, async (tx, limit) => {
     // Waits behind this slice and before the next one.
-    void database.write(() => Promise.resolve(between++))
+    void database.write('instance', () => Promise.resolve(between++))
     const count = await forgetAudit(tx, old + 1, limit)
     sizes.push(count)
     return count

@@ -33,12 +33,12 @@ const count = async (on: Reader) => {
   return rows[0]!.n
 }
 const insert = (database: Database, bytes = 0) =>
-  database.write((tx) => sql`insert into items (data) values (zeroblob(${bytes}))`.execute(tx.q))
+  database.write('instance', (tx) => sql`insert into items (data) values (zeroblob(${bytes}))`.execute(tx.q))
 
 async function world() {
   const file = join(await folderOfTest(), 'svc.db')
   const made = openForTest(file)
-  await made.write((tx) => sql`create table items (id integer primary key, data blob)`.execute(tx.q))
+  await made.write('instance', (tx) => sql`create table items (id integer primary key, data blob)`.execute(tx.q))
   const flush = makeFlush()
   const database = openSqlite(file, { flush: 'background', flushFile: flush.flushFile })
   return { file, database, flush, other: made }
@@ -128,7 +128,7 @@ test('the log does not grow with what is written, though the writer makes no che
   const file = join(await folderOfTest(), 'svc.db')
   const database = openSqlite(file, { flush: 'background' })
   onTestFinished(() => database.close())
-  await database.write((tx) => sql`create table items (id integer primary key, data blob)`.execute(tx.q))
+  await database.write('instance', (tx) => sql`create table items (id integer primary key, data blob)`.execute(tx.q))
   // However late the thread is, the writer waits for it at 16,000 pages of 4 KiB.
   for (let round = 0; round < 300; round += 1) await insert(database, 400_000)
   expect(statSync(`${file}-wal`).size).toBeLessThan(80e6)

@@ -20,7 +20,7 @@ const opened = (file: string): Database => {
 async function databaseOfTest(): Promise<{ file: string; database: Database }> {
   const file = join(await folderOfTest(), 'svc.db')
   const made = openSqlite(file)
-  await made.write(async (tx) => void (await instanceTable(made.dialect).execute(tx.q)))
+  await made.write('instance', async (tx) => void (await instanceTable(made.dialect).execute(tx.q)))
   await made.close()
   return { file, database: opened(file) }
 }
@@ -29,7 +29,7 @@ test('a state keeps its name until something is written, also for whoever opens 
   const { file, database } = await databaseOfTest()
   expect(await database.state()).toBeUndefined()
   const watch = database.watch()
-  await watch.write(put('a'))
+  await watch.write('instance', put('a'))
   const state = await watch.settle()
   expect(state).toBeDefined()
   expect([await database.state(), await sqliteState(file)]).toEqual([state, state])
@@ -41,7 +41,7 @@ test('a state keeps its name until something is written, also for whoever opens 
   const link = `${file}.link`
   await symlink(file, link)
   expect(await sqliteState(link)).toBe(state)
-  await opened(file).write(put('b'))
+  await opened(file).write('instance', put('b'))
   expect([await sqliteState(file), await sqliteState(link)]).toEqual([undefined, undefined])
 })
 
@@ -50,7 +50,7 @@ test('no two states have the same name', async () => {
   const names: (string | undefined)[] = []
   for (const key of ['a', 'b', 'c', 'd', 'e']) {
     const watch = database.watch()
-    await watch.write(put(key))
+    await watch.write('instance', put(key))
     names.push(await watch.settle(), await database.watch().settle())
   }
   expect(names).not.toContain(undefined)
@@ -72,14 +72,14 @@ const others: Record<string, (file: string, database: Database) => Promise<unkno
   'another process': (file) => runSql(file, "insert into instance values ('a', 'x')"),
   'another process that emptied the log': (file) =>
     runSql(file, "insert into instance values ('a', 'x')", 'pragma wal_checkpoint(TRUNCATE)'),
-  'somebody else in this process': (_, database) => database.write(put('a')),
+  'somebody else in this process': (_, database) => database.write('instance', put('a')),
   'a tool that made it smaller': (_, database) => database.vacuum(),
 }
 test.each(Object.entries(others))('a watch notices %s', async (_, change) => {
   const { file, database } = await databaseOfTest()
   const watch = database.watch()
   await change(file, database)
-  await watch.write(put('b'))
+  await watch.write('instance', put('b'))
   expect(await watch.settle()).toBeUndefined()
   expect(await database.watch().settle()).toBeDefined()
 })
@@ -88,7 +88,7 @@ test('a watch notices what was under way when it began', async () => {
   const { database } = await databaseOfTest()
   let go = (): void => undefined
   const waiting = new Promise<void>((resolve) => (go = resolve))
-  const writing = database.write(async (tx) => {
+  const writing = database.write('instance', async (tx) => {
     await waiting
     await put('a')(tx)
   })
@@ -102,10 +102,10 @@ test('a watch notices what was under way when it began', async () => {
 test('there is no name while somebody still reads from the log', async () => {
   const { database } = await databaseOfTest()
   const watch = database.watch()
-  await watch.write(put('a'))
+  await watch.write('instance', put('a'))
   await database.snapshot(async (at) => {
     await at.q.selectFrom('instance').selectAll().execute()
-    await watch.write(put('b'))
+    await watch.write('instance', put('b'))
     expect(await watch.settle()).toBeUndefined()
   })
   expect(await watch.settle()).toBeDefined()

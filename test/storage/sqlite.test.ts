@@ -31,7 +31,7 @@ const names = async (on: Reader) =>
 
 async function prepare(database: Database): Promise<void> {
   const { dialect } = database
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     await sql`create table items (id ${dialect.id}, name ${dialect.text} not null unique) ${dialect.strict}`.execute(
       tx.q,
     )
@@ -59,14 +59,14 @@ test('runs with the settings that keep an acknowledged write', async () => {
 describe('a file that is removed while it is open', () => {
   test('takes no transaction any more', async () => {
     const { file, database } = await world()
-    await database.write((tx) => add(tx, 'before'))
+    await database.write('instance', (tx) => add(tx, 'before'))
     await rm(file)
-    await expect(database.write((tx) => add(tx, 'after'))).rejects.toThrow(DatabaseMoved)
+    await expect(database.write('instance', (tx) => add(tx, 'after'))).rejects.toThrow(DatabaseMoved)
   })
 
   test('acknowledges nothing that was being written', async () => {
     const { file, database } = await world()
-    const writing = database.write(async (tx) => {
+    const writing = database.write('instance', async (tx) => {
       await add(tx, 'meanwhile')
       await rm(file)
     })
@@ -77,13 +77,13 @@ describe('a file that is removed while it is open', () => {
 describe('writing', () => {
   test('gives what the unit returns, and everybody sees it', async () => {
     const { file, database, read } = await world()
-    expect(await database.write(async (tx) => (await add(tx, 'a'), 'done'))).toBe('done')
+    expect(await database.write('instance', async (tx) => (await add(tx, 'a'), 'done'))).toBe('done')
     expect([await names(read), await names(openForTest(file).read)]).toEqual([['a'], ['a']])
   })
 
   test('is undone whole when the unit throws, and the error is the caller’s', async () => {
     const { database, read } = await world()
-    const failing = database.write(async (tx) => {
+    const failing = database.write('instance', async (tx) => {
       await add(tx, 'a')
       await add(tx, 'b')
       throw new Error('Changed my mind.')
@@ -94,13 +94,15 @@ describe('writing', () => {
 
   test('is undone whole when a statement fails: constraints hold', async () => {
     const { database, read } = await world()
-    await database.write((tx) => add(tx, 'a'))
-    await expect(database.write(async (tx) => (await add(tx, 'b'), await add(tx, 'a')))).rejects.toThrow('UNIQUE')
+    await database.write('instance', (tx) => add(tx, 'a'))
+    await expect(database.write('instance', async (tx) => (await add(tx, 'b'), await add(tx, 'a')))).rejects.toThrow(
+      'UNIQUE',
+    )
     await expect(
-      database.write((tx) => q(tx).insertInto('parts').values({ item_id: 99, data: null }).execute()),
+      database.write('instance', (tx) => q(tx).insertInto('parts').values({ item_id: 99, data: null }).execute()),
     ).rejects.toThrow('FOREIGN KEY')
     await expect(
-      database.write((tx) => sql`insert into items (name) values (5.5), (x'00')`.execute(tx.q)),
+      database.write('instance', (tx) => sql`insert into items (name) values (5.5), (x'00')`.execute(tx.q)),
     ).rejects.toThrow('TEXT')
     expect(await names(read)).toEqual(['a'])
   })
@@ -108,7 +110,7 @@ describe('writing', () => {
   test('of many units at once keeps each that succeeded and nothing of the others', async () => {
     const { database, read } = await world()
     const units = Array.from({ length: 200 }, (_, index) =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await add(tx, `unit ${index}`)
         if (index % 3 === 1) throw new Error(`unit ${index} failed`)
         if (index % 3 === 2) await add(tx, 'unit 0')
@@ -127,7 +129,7 @@ describe('writing', () => {
     const { database } = await world()
     const running: string[] = []
     const unit = (name: string) =>
-      database.write(async () => {
+      database.write('instance', async () => {
         running.push(`${name} begins`)
         await Promise.resolve()
         await Promise.resolve()
@@ -141,7 +143,7 @@ describe('writing', () => {
     const { file, database, read } = await world()
     const other = openForTest(file).read
     const seen: string[][] = []
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await add(tx, 'a')
       seen.push(await names(tx), await names(read), await names(other))
     })
@@ -150,7 +152,7 @@ describe('writing', () => {
 
   test('can undo a part alone, also within a part', async () => {
     const { database, read } = await world()
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await add(tx, 'a')
       const failing = tx.attempt(async () => {
         await add(tx, 'b')
@@ -166,8 +168,8 @@ describe('writing', () => {
 
   test('goes on after a unit that failed', async () => {
     const { database, read } = await world()
-    await Promise.allSettled([database.write(() => Promise.reject(new Error('x')))])
-    await database.write((tx) => add(tx, 'a'))
+    await Promise.allSettled([database.write('instance', () => Promise.reject(new Error('x')))])
+    await database.write('instance', (tx) => add(tx, 'a'))
     expect(await names(read)).toEqual(['a'])
   })
 
@@ -175,7 +177,7 @@ describe('writing', () => {
     const file = join(await folderOfTest(), 'svc.db')
     const database = openSqlite(file)
     await prepare(database)
-    const writing = Promise.all(['a', 'b'].map((name) => database.write((tx) => add(tx, name))))
+    const writing = Promise.all(['a', 'b'].map((name) => database.write('instance', (tx) => add(tx, name))))
     await database.close()
     await writing
     expect(await names(openForTest(file).read)).toEqual(['a', 'b'])
@@ -185,7 +187,7 @@ describe('writing', () => {
     const { file, database, read } = await world()
     const other = openForTest(file)
     const writes = Array.from({ length: 60 }, (_, index) =>
-      (index % 2 ? other : database).write((tx) => add(tx, `n${index}`)),
+      (index % 2 ? other : database).write('instance', (tx) => add(tx, `n${index}`)),
     )
     await Promise.all(writes)
     expect((await names(read)).sort()).toEqual(Array.from({ length: 60 }, (_, index) => `n${index}`).sort())
@@ -203,7 +205,7 @@ describe('while another process holds the lock', () => {
 
   test('reading goes on, and writing waits for it', async () => {
     const { database, read, release } = await locked()
-    const writing = database.write((tx) => add(tx, 'a'))
+    const writing = database.write('instance', (tx) => add(tx, 'a'))
     expect(await names(read)).toEqual([])
     setImmediate(release)
     await writing
@@ -213,7 +215,7 @@ describe('while another process holds the lock', () => {
   test('writing gives up after a while, changes nothing, and works again later', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const { database, read, release } = await locked()
-    const writes = ['a', 'b'].map((name) => database.write((tx) => add(tx, name)))
+    const writes = ['a', 'b'].map((name) => database.write('instance', (tx) => add(tx, name)))
     const hurrying = setInterval(() => vi.setSystemTime(Date.now() + 60_000), 1)
     const outcomes = await Promise.allSettled(writes)
     clearInterval(hurrying)
@@ -222,7 +224,7 @@ describe('while another process holds the lock', () => {
       true,
     ])
     release()
-    await database.write((tx) => add(tx, 'c'))
+    await database.write('instance', (tx) => add(tx, 'c'))
     expect(await names(read)).toEqual(['c'])
   })
 })
@@ -232,21 +234,21 @@ test('a full disk is said to be full, undoes what did not fit, and does not stay
   if ('reason' in made) return context.skip(made.reason)
   const database = openForTest(join(made.folder, 'svc.db'))
   await prepare(database)
-  await database.write((tx) => add(tx, 'kept'))
+  await database.write('instance', (tx) => add(tx, 'kept'))
   const fill = (tx: Writer, megabytes: number) =>
     q(tx)
       .insertInto('parts')
       .values({ item_id: 1, data: Buffer.alloc(megabytes << 20, 7) })
       .execute()
   const outcomes = await Promise.allSettled([
-    database.write((tx) => add(tx, 'beside')),
-    database.write(async (tx) => (await add(tx, 'too large'), await fill(tx, 8))),
+    database.write('instance', (tx) => add(tx, 'beside')),
+    database.write('instance', async (tx) => (await add(tx, 'too large'), await fill(tx, 8))),
   ])
   expect(outcomes[1]).toMatchObject({ status: 'rejected' })
   expect((outcomes[1] as PromiseRejectedResult).reason).toBeInstanceOf(DiskFull)
   const beside = outcomes[0]!.status === 'fulfilled' ? ['beside'] : []
   expect(await names(database.read)).toEqual(['kept', ...beside])
-  await database.write((tx) => add(tx, 'later'))
+  await database.write('instance', (tx) => add(tx, 'later'))
   expect(await names(database.read)).toEqual(['kept', ...beside, 'later'])
 })
 
@@ -254,11 +256,11 @@ describe('a snapshot', () => {
   test('is of one moment, whatever is written meanwhile', async () => {
     const { file, database } = await world()
     const other = openForTest(file)
-    await database.write((tx) => add(tx, 'a'))
+    await database.write('instance', (tx) => add(tx, 'a'))
     const seen = await database.snapshot(async (at) => {
       const first = await names(at)
-      await database.write((tx) => add(tx, 'b'))
-      await other.write((tx) => add(tx, 'c'))
+      await database.write('instance', (tx) => add(tx, 'b'))
+      await other.write('instance', (tx) => add(tx, 'c'))
       return [first, await names(at), await names(database.read)]
     })
     expect(seen).toEqual([['a'], ['a'], ['a', 'b', 'c']])
@@ -271,7 +273,7 @@ describe('a snapshot', () => {
       Array.from({ length: 9 }, (_, index) =>
         database.snapshot(async (at) => {
           const before = await names(at)
-          await database.write((tx) => add(tx, `n${index}`))
+          await database.write('instance', (tx) => add(tx, `n${index}`))
           return [before.length, (await names(at)).length]
         }),
       ),
@@ -283,7 +285,7 @@ describe('a snapshot', () => {
   test('that fails is over, and the next is fresh', async () => {
     const { database } = await world()
     await expect(database.snapshot(() => Promise.reject(new Error('x')))).rejects.toThrow('x')
-    await database.write((tx) => add(tx, 'a'))
+    await database.write('instance', (tx) => add(tx, 'a'))
     expect(await database.snapshot(names)).toEqual(['a'])
   })
 })
@@ -300,8 +302,8 @@ describe('a prepared query', () => {
   test('runs with its values wherever it is asked, as often as one likes', async () => {
     const { database, read } = await world()
     const other = await world()
-    await database.write((tx) => add(tx, 'a'))
-    await other.database.write((tx) => add(tx, 'b'))
+    await database.write('instance', (tx) => add(tx, 'a'))
+    await other.database.write('instance', (tx) => add(tx, 'b'))
     expect(await byName(read, { name: 'a', least: 0 })).toEqual([{ id: 1, name: 'a' }])
     expect(await byName(read, { name: 'b', least: 0 })).toEqual([])
     expect(await byName(read, { name: 'a', least: 1 })).toEqual([])
@@ -311,7 +313,7 @@ describe('a prepared query', () => {
 
   test('takes values for values, never for SQL', async () => {
     const { database, read } = await world()
-    await database.write((tx) => add(tx, "x' or '1'='1"))
+    await database.write('instance', (tx) => add(tx, "x' or '1'='1"))
     expect(await byName(read, { name: "' or '1'='1", least: 0 })).toEqual([])
     expect(await byName(read, { name: "x' or '1'='1", least: 0 })).toHaveLength(1)
   })

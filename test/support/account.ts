@@ -80,7 +80,7 @@ export async function makeAccount(place: Place, options: AccountOptions = {}): P
     password_hash: '-',
     quota_bytes: quota,
   }
-  const id = await place.database.write((tx) => insertAccount(tx, row, place.clock.now()))
+  const id = await place.database.write('instance', (tx) => insertAccount(tx, row, place.clock.now()))
   if (id === undefined) throw new Error(`There is a user ${username} already.`)
   return makeDevice(place, id, username, plantsCode)
 }
@@ -93,7 +93,7 @@ async function makeDevice(place: Place, id: number, username: string, plantsCode
   const stamps = { created_at: now, last_used_at: now }
   const allows_code = plantsCode ? 1 : 0
   const row = { user_id: id, token_hash: hashToken(token), allows_code, ...device, ...stamps } as const
-  await database.write((tx) => replaceToken(tx, row, { now, idleSince: -1, madeSince: -1 }, 20))
+  await database.write('instance', (tx) => replaceToken(tx, row, { now, idleSince: -1, madeSince: -1 }, 20))
 
   return { id, username, token, another: () => makeDevice(place, id, username), ...clientOf(url, token) }
 }

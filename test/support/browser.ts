@@ -80,6 +80,8 @@ export async function secondFactor(server: TestServer, user: number): Promise<{ 
 /** Headers of a session that was created without signing in. */
 export async function sessionOf({ local, database }: TestServer, user: number): Promise<Record<string, string>> {
   const { sessions } = local.domain.accounts
-  const cookie = await database.write((tx) => sessions.begin(tx, user, { ip: '127.0.0.1', userAgent: 'Browser' }))
+  const cookie = await database.write('instance', (tx) =>
+    sessions.begin(tx, user, { ip: '127.0.0.1', userAgent: 'Browser' }),
+  )
   return { cookie: `PHPSESSID=${cookie}`, 'x-csrf-token': sessions.csrfToken(cookie) }
 }

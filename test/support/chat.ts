@@ -36,6 +36,6 @@ export const unreadIn = async (account: Account, room_id: number): Promise<numbe
 
 /** Disables an account, like the administrator's command. */
 export const disable = (server: TestServer, { id }: Account) =>
-  server.database.write((tx) =>
+  server.database.write('instance', (tx) =>
     tx.q.updateTable('users').set({ disabled_at: server.clock.now() }).where('id', '=', id).execute(),
   )

@@ -134,7 +134,7 @@ export async function startWorld(options: ServerOptions = {}): Promise<DesktopWo
     visit: (pageOptions = {}) => open(browser, server.url, pageOptions),
     async enter({ id }, pageOptions = {}) {
       const { sessions } = server.local.domain.accounts
-      const cookie = await server.database.write((tx) =>
+      const cookie = await server.database.write('instance', (tx) =>
         sessions.begin(tx, id, { ip: '127.0.0.1', userAgent: 'Browser' }),
       )
       const { hostname } = new URL(server.url)

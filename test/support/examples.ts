@@ -139,7 +139,7 @@ const settingUp: Maker = async ({ server, account }) => {
 /** Enables the second factor with an unknown backup code, because hashing is slow. Returns a valid code. */
 async function quickSecondFactor(server: TestServer, user: number): Promise<string> {
   const { secret } = await server.local.domain.accounts.twoFactor.setUp(user, 'svc')
-  await server.database.write(async (tx) => {
+  await server.database.write('instance', async (tx) => {
     const { pending_secret } = (await secondFactorOf(tx, user))!
     await enableSecondFactor(tx, user, pending_secret!, 0, server.clock.now())
     await replaceBackupCodes(tx, user, '00'.repeat(16), ['-'])
@@ -200,7 +200,7 @@ const withConfirmation: Maker = async (scene) => {
     state: JSON.stringify({ run, chat: 'talker' }),
     expires_at: server.clock.now() + 1,
   }
-  await server.database.write((tx) => insertConfirmation(tx, row))
+  await server.database.write('instance', (tx) => insertConfirmation(tx, row))
   return { params: { confirmation_id: row.id } }
 }
 

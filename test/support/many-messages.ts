@@ -8,7 +8,7 @@ export const sayMany = (
   database: Database,
   { room, user, count, now }: { room: number; user: number; count: number; now: number },
 ): Promise<void> =>
-  database.write(async (tx) => {
+  database.write('instance', async (tx) => {
     const { stamp } = (await takeRoom(tx, room, now))!
     const row = { room_id: room, user_id: user, reply_to: null, is_assistant: 0, spoken_by: null }
     for (let number = 1; number <= count; number += 1) {

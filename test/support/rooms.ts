@@ -7,7 +7,7 @@ export const makeRoom = (
   name: string,
   ...members: Pick<Account, 'id'>[]
 ): Promise<number> =>
-  database.write(async (tx) => {
+  database.write('instance', async (tx) => {
     const now = clock.now()
     const { id } = await tx.q
       .insertInto('rooms')
@@ -22,7 +22,7 @@ export const makeRoom = (
 
 /** Removes a member from a room. */
 export const leaveRoom = async ({ database }: TestServer, room: number, member: Account): Promise<void> => {
-  await database.write((tx) =>
+  await database.write('instance', (tx) =>
     tx.q.deleteFrom('room_members').where('room_id', '=', room).where('user_id', '=', member.id).execute(),
   )
 }

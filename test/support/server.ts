@@ -84,7 +84,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     account: (wanted) => makeAccount(site, wanted),
     send: (path, sent) => request(url, path, sent),
     async set(name, value) {
-      await database.write((tx) => storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)))
+      await database.write('instance', (tx) =>
+        storeSetting(tx, name, value === undefined ? undefined : JSON.stringify(value)),
+      )
       await settingsNoticed()
     },
     async close() {

@@ -47,5 +47,5 @@ export async function plansOf({ read }: Database, work: (on: Reader) => Promise<
 export async function addUser(database: Database, username: string): Promise<number> {
   const shown = { display_name: username, avatar_color: '#336699' }
   const account = { username, ...shown, role: 'user' as const, password_hash: '-', quota_bytes: null }
-  return (await database.write((tx) => insertAccount(tx, account, 1_000)))!
+  return (await database.write('instance', (tx) => insertAccount(tx, account, 1_000)))!
 }

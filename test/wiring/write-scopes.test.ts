@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, test, vi } from 'vitest'
 import { syncFiles } from '../../src/contract/sync-files.ts'
-import type { Database, Writer, WriteScope } from '../../src/storage/engine/database.ts'
+import type { Database, Writer, OwnerScope } from '../../src/storage/engine/database.ts'
 import { advance } from '../../src/storage/feed/changes.ts'
 import { bytesOf } from '../support/contents.ts'
 import { channelOf } from '../support/chat.ts'
@@ -11,7 +11,7 @@ import { tarOf } from '../support/tar.ts'
 // A unit of work declares which accounts and rooms it writes for: what it writes elsewhere could be lost on Postgres,
 // where units of other accounts run at the same time. Here triggers check it.
 
-/** Accounts share contents: the statement that writes one locks its row, and only units without a scope remove any. */
+/** Accounts share contents: the statement that writes one locks its row, and only units for the instance remove any. */
 const SHARED = new Set(['contents'])
 
 const seen = new Set<string>()
@@ -21,8 +21,8 @@ vi.mock(import('../../src/storage/engine/sqlite.ts'), async (original) => {
   const real = await original()
   const openSqlite: typeof real.openSqlite = (...given) => {
     const database = real.openSqlite(...given)
-    const write: Database['write'] = (unit, scope) =>
-      database.write(scope && isChecked ? (tx) => checked(tx, unit, scope) : unit, scope)
+    const write: Database['write'] = (scope, unit) =>
+      database.write(scope, scope !== 'instance' && isChecked ? (tx) => checked(tx, unit, scope) : unit)
     return { ...database, write }
   }
   return { ...real, openSqlite }
@@ -31,7 +31,7 @@ vi.mock(import('../../src/storage/engine/sqlite.ts'), async (original) => {
 async function checked<T>(
   tx: Writer,
   unit: (tx: Writer) => Promise<T>,
-  { accounts = [], rooms = [], memberFeeds = [] }: WriteScope,
+  { accounts = [], rooms = [], memberFeeds = [] }: OwnerScope,
 ) {
   await sql`insert into scope_of_test (kind, id) values ('unit', 0)`.execute(tx.q)
   for (const id of accounts) await sql`insert into scope_of_test (kind, id) values ('user', ${id})`.execute(tx.q)
@@ -50,7 +50,7 @@ async function checked<T>(
 
 /** Refuses rows outside of the scope of the unit that writes them. */
 async function installTriggers(database: Database): Promise<void> {
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     await sql`create table scope_of_test (kind text, id integer)`.execute(tx.q)
     await sql`create table written_by_test (name text)`.execute(tx.q)
     const { rows: tables } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'
@@ -147,6 +147,6 @@ test('what a unit declares is what it writes', async () => {
 
 test('a unit that writes for others is found', async () => {
   const [ada, bob] = [await server.account(), await server.account()]
-  const unit = server.database.write((tx) => advance(tx, bob.id, 1), { accounts: [ada.id] })
+  const unit = server.database.write({ accounts: [ada.id] }, (tx) => advance(tx, bob.id, 1))
   await expect(unit).rejects.toThrow('a row of counters outside of its scope')
 })

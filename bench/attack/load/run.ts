@@ -46,7 +46,7 @@ async function addPairs(dataDir: string, count: number): Promise<Pair[]> {
   const local = await openLocal({ dataDir, env: {} })
   const database = openSqlite(local.directory.database)
   try {
-    return await database.write(async (tx) => {
+    return await database.write('instance', async (tx) => {
       const pairs: Pair[] = []
       for (const number of numbers(count)) {
         const username = `attacker-${number}`

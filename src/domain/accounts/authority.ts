@@ -13,13 +13,13 @@ export const withAuthority = <T>(authority: Authority, work: () => T): T => curr
 /** The database with writes that check the current authority. */
 export const authorized = (database: Database): Database => ({
   ...database,
-  write(unit, scope) {
+  write(scope, unit) {
     // Read now: group commit runs the transaction in another request's context.
     const authority = current.getStore()
-    if (!authority) return database.write(unit, scope)
-    return database.write(async (tx) => {
+    if (!authority) return database.write(scope, unit)
+    return database.write(scope, async (tx) => {
       await authority(tx)
       return unit(tx)
-    }, scope)
+    })
   },
 })

@@ -92,14 +92,14 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     if (touching.has(id)) return
     touching.add(id)
     database
-      .write((tx) => touchToken(tx, id, now, now - TOUCH_EVERY_MS, ip), { accounts: [user] })
+      .write({ accounts: [user] }, (tx) => touchToken(tx, id, now, now - TOUCH_EVERY_MS, ip))
       // A failed write is retried by the next request, and real writes report the cause.
       .catch(() => undefined)
       .finally(() => touching.delete(id))
   }
 
   const end = (user: number, token_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
-    database.write(async (tx) => {
+    database.write('instance', async (tx) => {
       if (!(await deleteToken(tx, user, token_id))) return false
       await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail: { token_id, reason } })
       return true
@@ -140,7 +140,7 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     },
     async revokeAll(user, actor) {
       const bounds = await lifetime()
-      return database.write(async (tx) => {
+      return database.write('instance', async (tx) => {
         const devices = await deleteTokensOf(tx, user, bounds)
         const detail = { devices_ended: devices, reason: 'revoked' }
         if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail })

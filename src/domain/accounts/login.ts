@@ -93,7 +93,7 @@ async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
     await assertAdmitted(deps, verified)
     const outdated = !passwords.isCurrent(verified.password_hash)
     const rehashed = outdated ? await passwords.hash(attempt.password) : undefined
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       // The account may have changed during the hashing, here or in another process.
       await lockout.assertOpen(tx, name)
       const account = await accountById(tx, verified.id)
@@ -126,7 +126,7 @@ async function complete<T>(deps: LoginDeps, completion: Completion, grant: Grant
   await assertAdmitted(deps, known)
   const proof = await codeVerifier.read(known.id, code, 'login')
   assertAllowed()
-  const finished = await database.write(async (tx) => {
+  const finished = await database.write('instance', async (tx) => {
     await codeVerifier.assertOpen(tx, known.id)
     const login = await pending.find(tx, grant.kind, pending_token)
     const account = await accountById(tx, known.id)
@@ -160,7 +160,7 @@ async function verify(
     return account
   }
   addressThrottle.failed(sourceOf(attempt, name))
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     // Never log the typed name: it may be a password.
     const failure = { from: originOf({ ip, userAgent }), about: account?.id }
     const locked = await lockout.fail(tx, name)

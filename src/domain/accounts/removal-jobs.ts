@@ -50,7 +50,9 @@ async function removeSome(tx: Writer, user: number, size: number, now: number): 
 export function makeRemovalJobs({ unattended, clock, slice, settleTrees, size = SLICE }: Parts) {
   async function finishRemoval(user: number): Promise<void> {
     do await settleTrees(user)
-    while ((await slice(() => unattended.write((tx) => removeSome(tx, user, size, clock.now())))) === 'more')
+    while (
+      (await slice(() => unattended.write('instance', (tx) => removeSome(tx, user, size, clock.now())))) === 'more'
+    )
   }
 
   const finish = makeSingleFlight(finishRemoval).run

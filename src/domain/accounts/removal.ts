@@ -171,7 +171,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
         await orNotFound(accountById(at, id))
         return measure(at, id, heir)
       })
-      const begun = await database.write(async (tx) => {
+      const begun = await database.write('instance', async (tx) => {
         const account = await orNotFound(accountById(tx, id))
         if (account.removing_since !== null) return { keeps: await assertSameOptions(tx, account, options) }
         const to = await assertRemovable(tx, account, heir, await lockAdmins(tx))

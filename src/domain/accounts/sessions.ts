@@ -79,13 +79,13 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
     if (touching.has(id)) return
     touching.add(id)
     database
-      .write((tx) => touchSession(tx, id, now, now - TOUCH_EVERY_MS, ip), { accounts: [user] })
+      .write({ accounts: [user] }, (tx) => touchSession(tx, id, now, now - TOUCH_EVERY_MS, ip))
       .catch(() => undefined)
       .finally(() => touching.delete(id))
   }
 
   const end = (user: number, session_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
-    database.write(async (tx) => {
+    database.write('instance', async (tx) => {
       if (!(await deleteSession(tx, user, session_id))) return false
       await audit.record(tx, { kind: 'session.ended', ...auditActor(user, actor), detail: { session_id, reason } })
       return true
@@ -123,7 +123,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       if (!(await end(user, sessionId, actor, 'revoked'))) throw fault('not_found')
     },
     endAll: (user, actor) =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user, actor?.session_id)
         const detail = { sessions_ended: sessions, reason: 'revoked' }

@@ -56,7 +56,7 @@ export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup 
     async offer() {
       const token = newToken()
       const expires_at = clock.now() + LINK_MS
-      const offered = await database.write(async (tx) => {
+      const offered = await database.write('instance', async (tx) => {
         if ((await adminIds(tx)).length > 0) return false
         await replaceSetupLink(tx, hashToken(token), expires_at)
         return true
@@ -68,7 +68,7 @@ export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup 
       await assertOpen(database.read, token)
       const names = { username, ...(display_name !== undefined && { display_name }) }
       const account = await newAccounts.prepare({ ...names, password, role: 'admin' })
-      return database.write(async (tx) => {
+      return database.write('instance', async (tx) => {
         // Two requests may carry the same link; the first one consumes it.
         await assertOpen(tx, token)
         const user = await newAccounts.store(tx, account, { from })

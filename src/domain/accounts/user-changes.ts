@@ -79,7 +79,7 @@ async function assertNobodyElses(tx: Writer, id: number, name: string): Promise<
 /** Changes of one account. Each throws `not_found`, and `conflict` while the account is being removed. */
 export function makeUserChanges({ database, clock, passwords, lockout, audit, lifetime, policy }: Deps): UserChanges {
   const change = <T>(id: number, unit: (tx: Writer, account: Account) => Promise<T>): Promise<T> =>
-    database.write(async (tx) => unit(tx, assertNotBeingRemoved(await orNotFound(accountById(tx, id)))))
+    database.write('instance', async (tx) => unit(tx, assertNotBeingRemoved(await orNotFound(accountById(tx, id)))))
 
   return {
     async update(id, { display_name, avatar_color, role, quota_bytes }, actor) {

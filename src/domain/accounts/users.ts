@@ -41,7 +41,7 @@ export function makeUsers(deps: UsersDeps): Users {
     ...makeRemoval(deps),
     async create(user, also, actor) {
       const account = await newAccounts.prepare(user)
-      return database.write(async (tx) => {
+      return database.write('instance', async (tx) => {
         const made = await newAccounts.store(tx, account, actor && { by: actor.by, from: actor })
         await also?.(tx, made)
         return made

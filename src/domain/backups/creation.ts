@@ -104,7 +104,7 @@ export const makeCreate = (context: BackupContext) => {
     const took_ms = clock.now() - start
     const repaired = sink.repaired()
     const { id, totals, added, missing } = manifest
-    await watch.write(async (tx) => {
+    await watch.write('instance', async (tx) => {
       await putRecord(tx, 'done', { id, at: clock.now(), ...where })
       await putRecord(tx, 'failed', undefined)
       const sizes = { bytes: totals.bytes, added_bytes: added.bytes }
@@ -124,7 +124,7 @@ export const makeCreate = (context: BackupContext) => {
       const message = (error as Error).message
       // A full disk may also prevent this record; then the first error is reported.
       await database
-        .write(async (tx) => {
+        .write('instance', async (tx) => {
           await putRecord(tx, 'failed', { at: clock.now(), message, place, encrypted })
           await audit.record(tx, { kind: 'backup.failed', detail: { message, place, encrypted } })
         })

@@ -45,7 +45,7 @@ export function makeBackups(deps: Deps) {
 
     /** Records a failure that the failing process could not record. */
     failed: (message: string, place: string): Promise<void> =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await putRecord(tx, 'failed', { at: clock.now(), message, place })
         await audit.record(tx, { kind: 'backup.failed', detail: { message, place } })
       }),
@@ -54,7 +54,7 @@ export function makeBackups(deps: Deps) {
 
     /** Records a successful restore drill. */
     proved: (id: string, place: string): Promise<void> =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await putRecord(tx, 'proven', { id, at: clock.now(), place })
         await audit.record(tx, { kind: 'backup.proven', detail: { id, place } })
       }),
@@ -64,11 +64,11 @@ export function makeBackups(deps: Deps) {
 
     /** Records a changed passphrase. */
     rekeyed: (place: string): Promise<void> =>
-      database.write((tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
+      database.write('instance', (tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
 
     /** Records a changed schedule, which applies from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         await putRecord(tx, 'attempt', { at: clock.now() })
         await audit.record(tx, { kind: 'backup.schedule', detail: { schedule: schedule || 'off', place } })
       })

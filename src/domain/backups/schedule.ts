@@ -39,14 +39,14 @@ export const makeSchedule = ({ database, clock, settings }: Deps) => ({
   async claim(): Promise<{ release(): Promise<void> } | undefined> {
     const schedule = (await settings.values())['backup.schedule']
     if (schedule === '') return undefined
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       const now = clock.now()
       const last = await recordOf<{ at: number }>(tx, 'attempt')
       // An attempt in the future would stop all backups until then.
       const due = last && (isFuture(last.at, now) ? now : nextRun(schedule, last.at))
       if (last && (due === undefined || due > now)) return undefined
       await putRecord(tx, 'attempt', { at: now })
-      return last && { release: () => database.write((later) => putRecord(later, 'attempt', last)) }
+      return last && { release: () => database.write('instance', (later) => putRecord(later, 'attempt', last)) }
     })
   },
 })

@@ -43,12 +43,12 @@ export async function recordState(
 /** Writes records about backups without making the database count as changed since the last backup. */
 export async function writeUnseen(
   { database, scratch }: Pick<BackupContext, 'database' | 'scratch'>,
-  unit: Parameters<Database['write']>[0],
+  unit: Parameters<Database['write']>[1],
 ): Promise<void> {
   const watch = database.watch()
   const last = await lastState(scratch)
   const wasUnchanged = last !== undefined && last.state === (await database.state())
-  await watch.write(unit)
+  await watch.write('instance', unit)
   const state = wasUnchanged ? await watch.settle() : undefined
   if (last && state !== undefined) await noteState(scratch, { ...last, state })
 }

@@ -23,7 +23,7 @@ interface Deps {
 export const makeAssistantReplies = ({ database, clock }: Deps) => ({
   /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). */
   async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<void> {
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await beginMention(tx, message, { name, until })
       // Wakes the requests that wait for the room.
       await enterRoom(tx, room, user, clock.now())
@@ -34,7 +34,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
   async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       if (!(await takeMention(tx, message))) return false
       const entered = await enterRoom(tx, room, user, now)
       if (!entered) {
@@ -52,7 +52,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
 
   /** Ends a mention without an answer. */
   async dismiss({ message, room }: Pick<MentionedMessage, 'message' | 'room'>): Promise<void> {
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       // Wakes the requests that wait for the room: the progress ended.
       if (await takeMention(tx, message)) await takeRoom(tx, room, clock.now())
     })

@@ -102,14 +102,14 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
     const name = readRoomName(text)
     const users = sortedIds([creator, ...participants])
     if (type === 'dm' && users.length !== 2) throw badRequest('participants', 'must name exactly one other person')
-    return database.write(async (tx) =>
+    return database.write('instance', async (tx) =>
       roomFor(tx, creator, await openRoomIn(tx, creator, { name, type, users }, clock.now())),
     )
   },
 
   /** Adds members to a channel; they see all its messages. */
   async invite({ id: user }: Author, { room_id: room, user_ids }: { room_id: number; user_ids: readonly number[] }) {
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       await inviteIn(tx, room, user, sortedIds(user_ids), clock.now())
       return roomFor(tx, user, room)
     })
@@ -118,7 +118,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** Renames a channel, as its creator or as an administrator in it. */
   async renameRoom(author: Author, { room_id: room, name: text }: { room_id: number; name: string }): Promise<Shown> {
     const name = readRoomName(text)
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       const now = clock.now()
       assertCreator(author, await enterChannel(tx, room, author.id, now))
       await renameRoom(tx, room, name, now)
@@ -130,7 +130,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** Leaves a channel; it is deleted with its last member. */
   async leave({ id: user }: Author, room: number): Promise<void> {
     const now = clock.now()
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await enterChannel(tx, room, user, now)
       await removeMember(tx, room, user, now)
     })
@@ -139,7 +139,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** For the channel's creator, or an administrator in it. Fault `not_found` for a user who is not a member. */
   async removeParticipant(author: Author, { room_id: room, user_id }: { room_id: number; user_id: number }) {
     const now = clock.now()
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       assertCreator(author, await enterChannel(tx, room, author.id, now))
       if (!(await isMember(tx, room, user_id))) throw noSuchUser()
       await removeMember(tx, room, user_id, now)
@@ -149,7 +149,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** Deletes a room with its messages and files, as its creator if still a member, or as an administrator. */
   async deleteRoom(author: Author, room: number): Promise<void> {
     const now = clock.now()
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       const isAdmin = author.role === 'admin'
       const found = isAdmin ? await takeRoom(tx, room, now) : await enterRoom(tx, room, author.id, now)
       if (!found) throw notMember()

@@ -32,7 +32,7 @@ export function makeMessageChanges({ database, clock, audit }: Deps) {
       message: { id: number; room: number; author: number; stamp: number; isAssistant: boolean },
     ) => Promise<T>,
   ): Promise<T> =>
-    database.write(async (tx) => {
+    database.write('instance', async (tx) => {
       const found = await visibleMessage(tx, id, user)
       const entered = found && (await enterRoom(tx, found.room_id, user, clock.now()))
       // Checked again after locking the room: it may have been deleted meanwhile.

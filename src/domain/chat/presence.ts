@@ -18,26 +18,23 @@ export const makePresence = ({ database, clock }: Deps) => ({
   async typing(user: number, room: number): Promise<void> {
     const now = clock.now()
     const mark = { room, user, now }
-    await database.write(
-      async (tx) => {
-        // Only the start is an event of the room; a repetition prolongs it.
-        const began = !(await isTyping(tx, mark))
-        if (began && !(await enterRoom(tx, room, user, now))) throw notMember()
-        await markPresent(tx, mark)
-        await markTyping(tx, { ...mark, until: now + TYPING_LASTS })
-      },
-      { accounts: [user], rooms: [room] },
-    )
+    await database.write({ accounts: [user], rooms: [room] }, async (tx) => {
+      // Only the start is an event of the room; a repetition prolongs it.
+      const began = !(await isTyping(tx, mark))
+      if (began && !(await enterRoom(tx, room, user, now))) throw notMember()
+      await markPresent(tx, mark)
+      await markTyping(tx, { ...mark, until: now + TYPING_LASTS })
+    })
   },
 
   /** Records that the user views a room. */
   async presence(user: number, room: number): Promise<void> {
-    if (!(await database.write((tx) => markPresent(tx, { room, user, now: clock.now() }), { accounts: [user] })))
+    if (!(await database.write({ accounts: [user] }, (tx) => markPresent(tx, { room, user, now: clock.now() }))))
       throw notMember()
   },
 
   async markRead(user: number, room: number): Promise<void> {
-    if (!(await database.write((tx) => markRead(tx, room, user), { accounts: [user] }))) throw notMember()
+    if (!(await database.write({ accounts: [user] }, (tx) => markRead(tx, room, user)))) throw notMember()
   },
 
   /** Users active within the last 2 minutes, by name. */

@@ -30,7 +30,7 @@ export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
   /** Deletes a room with its messages and files permanently. Returns what it contained. */
   async remove(room: number): Promise<RoomOverview> {
     const now = clock.now()
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       const removed = await find(tx, room)
       await takeRoom(tx, room, now)
       await recordRoom(tx, { room, deleted: true }, now)

@@ -76,13 +76,13 @@ export function makeSend({ database, clock, listener }: Deps) {
       assertContent(message.content)
       const isForListener = await listener.isFor(message.content)
       const { shown, isRecorded } = await database.write(
+        { accounts: [author.id], rooms: [message.room_id], memberFeeds: [message.room_id] },
         async (tx) => {
           const { posted, isNew } = await postIn(tx, author, message, clock.now())
           const isRecorded = isForListener && isNew && (await listener.record(tx, posted))
           const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
           return { shown: shown!, isRecorded }
         },
-        { accounts: [author.id], rooms: [message.room_id], memberFeeds: [message.room_id] },
       )
       if (isRecorded) listener.committed(message.room_id)
       return shown

@@ -183,7 +183,7 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
       const { name, ...details } = given
       const defaults = { description: '', icon_url: '', app_path: `/apps/${slug}/index.html`, category: 'utility' }
       await assertDetails(given)
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         const flags = { supports_context: 0, is_system: 1, admin_only: 0, created_by: null }
         const row = { slug, name, ...defaults, ...flags, ...changesOf(details) }
         if ((await insertApp(tx, row, clock.now())) === undefined) throw taken(slug)
@@ -195,7 +195,7 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
     /** Faults: `bad_request`, `not_found`, `conflict` for installed apps (see their manifest) and paths of system apps. */
     async change(slug: string, changes: Partial<AppDetails>): Promise<RegisteredApp> {
       await assertDetails(changes)
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         const app = await appNamed(tx, slug)
         const source = sourceOf(app, (await currentReleases(tx)).get(app.id))
         if (source === 'installed')

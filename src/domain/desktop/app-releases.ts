@@ -135,7 +135,7 @@ export function makeAppReleases(deps: Deps) {
       const files = await stage(contents, appPackage)
       const { manifest, sha256 } = appPackage
       const { slug, version } = manifest
-      const changed = await database.write(async (tx) => {
+      const changed = await database.write('instance', async (tx) => {
         const existing = await appBySlug(tx, slug)
         const current = existing && currentOf(await releasesOf(tx, existing.id))
         if (current?.sha256 === sha256) return false
@@ -162,7 +162,7 @@ export function makeAppReleases(deps: Deps) {
       if (manifest.slug !== slug)
         throw fault('bad_request', { text: `The package is one of "${manifest.slug}", not of "${slug}".` })
       const files = await stage(contents, appPackage)
-      const done = await database.write(async (tx) => {
+      const done = await database.write('instance', async (tx) => {
         const { id, releases, current } = await installedApp(tx, slug)
         if (!replaces(appPackage, current, force)) return { before: current.version, changed: false }
         const newer = releases.filter((release) => release.id > current.id)
@@ -182,7 +182,7 @@ export function makeAppReleases(deps: Deps) {
 
     /** Makes the previous release, or the one of a version, current again. Faults: `not_found`, `conflict`. */
     async rollback(slug: string, version?: string): Promise<InstallResult> {
-      const before = await database.write(async (tx) => {
+      const before = await database.write('instance', async (tx) => {
         const { id, releases, current } = await installedApp(tx, slug)
         const target = releases.find((release) =>
           version === undefined ? release.id < current.id : release.version === version && release.id !== current.id,

@@ -91,7 +91,7 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
       admin_only: 0,
       created_by: isSystem ? null : user,
     }
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       if (!isSystem && (await customAppCount(tx, user)) >= MAX_CUSTOM_APPS)
         throw fault('quota_exceeded', { text: `There are ${MAX_CUSTOM_APPS} own apps already.` })
       const id = await insertApp(tx, app, clock.now())
@@ -123,7 +123,7 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
     /** Updates the given fields of the user's own app. Faults: `bad_request`, `forbidden`, `not_found`. */
     async update(user: number, { id, supports_context, ...changes }: AppUpdate): Promise<void> {
       await assertDetails(changes)
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         await ownApp(tx, user, id)
         const flag = supports_context === undefined ? {} : { supports_context: supports_context ? 1 : 0 }
         await updateApp(tx, id, { ...changes, ...flag }, clock.now())
@@ -132,7 +132,7 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
 
     /** Removes the user's own app. Faults: `forbidden`, `not_found`. */
     remove: (user: number, id: number): Promise<void> =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         await ownApp(tx, user, id)
         await deleteApp(tx, id)
       }),

@@ -136,7 +136,9 @@ export function makeComponents({ database, clock, audit }: Deps) {
     async save(editor: ComponentEditor, component: NewComponent): Promise<number> {
       const content = readComponent(component)
       assertCodeAllowed(editor, content.component_type)
-      return database.write((tx) => addVersion(tx, editor.user, content, clock.now(), component.base_version))
+      return database.write('instance', (tx) =>
+        addVersion(tx, editor.user, content, clock.now(), component.base_version),
+      )
     },
 
     /** Versions, newest first. Fault `not_found`. */
@@ -154,7 +156,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
     /** Activates a stored version. Faults: `not_found`, `forbidden`. */
     async activate(editor: ComponentEditor, component: string, version: number): Promise<void> {
       const { user } = editor
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         assertCodeAllowed(editor, (await componentVersion(tx, user, component, version))?.component_type)
         if (!(await activate(tx, user, component, version))) throw fault('not_found')
       })
@@ -162,13 +164,13 @@ export function makeComponents({ database, clock, audit }: Deps) {
 
     /** Deactivates a component. Returns the number of deactivated versions. Fault `not_found`. */
     reset: (user: number, component: string): Promise<number> =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
         return deactivate(tx, user, component)
       }),
 
     /** Deactivates all components of the account. Returns their number. */
-    resetOwn: (user: number): Promise<number> => database.write((tx) => deactivate(tx, user)),
+    resetOwn: (user: number): Promise<number> => database.write('instance', (tx) => deactivate(tx, user)),
 
     /** All components of the account by name, active or not. */
     async all(user: number) {
@@ -183,7 +185,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
 
     /** Deactivates all components of an account; versions and profiles stay. Returns their number. For administrators. */
     resetAll: (user: number): Promise<number> =>
-      database.write(async (tx) => {
+      database.write('instance', async (tx) => {
         const count = await deactivate(tx, user)
         if (count > 0) await audit.record(tx, { kind: 'components.reset', about: user, detail: { deactivated: count } })
         return count

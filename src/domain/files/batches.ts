@@ -53,7 +53,7 @@ type Step = ((tx: Writer) => Promise<unknown>) | Fault
 interface Prepared {
   path: string
   step: Step
-  scope?: WriteScope | undefined
+  scope: WriteScope
   staged?: Staged | undefined
   /** The same step with another content. */
   storing?: (tx: Writer, staged: Staged) => Promise<unknown>
@@ -98,12 +98,12 @@ function expectationOf(ifSha256: string | undefined) {
   return { sha256: ifSha256 }
 }
 
-/** Validates an operation and returns its step. Throws the operation's faults. */
+/** Validates an operation and returns its step with what that writes. Throws the operation's faults. */
 async function stepFor(
   { reach, change }: Pick<Parts, 'reach' | 'change'>,
   user: number,
   { op, path, from, to, if_sha256: sha256, if_empty: ifEmpty }: Operation,
-): Promise<Step> {
+): Promise<Pick<Prepared, 'scope' | 'step'>> {
   if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('if_sha256', 'must be a SHA-256 in hex')
   const given = (name: string, text: string | undefined) => {
     if (text === undefined) throw badRequest(name, 'is missing')
@@ -111,22 +111,23 @@ async function stepFor(
   }
   if (op === 'delete') {
     const address = given('path', path)
-    return (tx) => change.removeIn(tx, user, address, { sha256, ifEmpty })
+    return { scope: scopeOf(user, address), step: (tx) => change.removeIn(tx, user, address, { sha256, ifEmpty }) }
   }
   if (op === 'mkdir') {
     const address = given('path', path)
-    return (tx) => change.makeFolderIn(tx, user, address)
+    return { scope: scopeOf(user, address), step: (tx) => change.makeFolderIn(tx, user, address) }
   }
   if (op !== 'move') throw badRequest('op', 'must be "delete", "mkdir" or "move"')
   const [source, target] = [given('from', from), given('to', to)]
   const measured = await change.measure(user, source)
-  return (tx) => change.moveIn(tx, user, source, target, { sha256, measured })
+  const step: Step = (tx) => change.moveIn(tx, user, source, target, { sha256, measured })
+  return { scope: scopeOf(user, source, target), step }
 }
 
 /** What the steps of one account write. */
-function commonScope(steps: readonly Prepared[]): WriteScope | undefined {
+function commonScope(steps: readonly Prepared[]): WriteScope {
   const scopes = steps.filter(({ step }) => !(step instanceof Fault)).map(({ scope }) => scope)
-  return scopes.every((scope) => scope !== undefined) ? (scopes[0] ?? {}) : undefined
+  return scopes.find((scope) => scope === 'instance') ?? scopes[0] ?? {}
 }
 
 /** Commits groups of prepared entries; each entry succeeds or fails on its own. */
@@ -146,7 +147,7 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
   }
 
   async function commit(steps: readonly Prepared[], first: number): Promise<Outcome[]> {
-    return database.write(async (tx) => {
+    return database.write(commonScope(steps), async (tx) => {
       const inOrder = async (attempt: (step: () => Promise<unknown>) => Promise<unknown>) => {
         const done: Outcome[] = []
         for (const [offset, { path, step }] of steps.entries()) {
@@ -159,7 +160,7 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
       // each.
       const together = await orFault(() => tx.attempt(() => inOrder((step) => step())))
       return together instanceof Fault ? inOrder((step) => orFault(() => tx.attempt(step))) : together
-    }, commonScope(steps))
+    })
   }
 
   return run
@@ -167,14 +168,14 @@ function makeRun({ database, write }: Pick<Parts, 'database' | 'write'>) {
 
 /** Publishes or refuses a large content. Flushes earlier entries first: it is checked against the current tree. */
 async function publish(write: Write, prepared: Prepared, flush: () => Promise<void>): Promise<Prepared> {
-  const { path, scope, staged, storing } = prepared
+  const { scope, staged, storing } = prepared
   if (!staged?.arrival || !storing) return prepared
   try {
     await flush()
     const refused = await orFault(() => write.publish(staged, storing, scope))
     if (!(refused instanceof Fault)) return prepared
     await write.settle(staged)
-    return { path, step: refused }
+    return { ...prepared, staged: undefined, step: refused }
   } catch (error) {
     await write.settle(staged)
     throw error
@@ -238,7 +239,9 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
           if (results.length + group.length >= UPLOAD_BATCH.max_entries) throw fault('too_many_operations')
           const prepared = await orFault(() => prepare(user, entry, quota))
           const ready =
-            prepared instanceof Fault ? { path: entry.path, step: prepared } : await publish(write, prepared, flush)
+            prepared instanceof Fault
+              ? { path: entry.path, scope: {}, step: prepared }
+              : await publish(write, prepared, flush)
           group.push(ready)
           // Commit a large content at once, so that it does not delay the account's other uploads.
           if (group.length >= GROUP || ready.staged?.arrival) await flush()
@@ -261,10 +264,11 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
       if (operations.length > FILES_BATCH.max_operations) throw fault('too_many_operations')
       const results: Outcome[] = []
       for (let first = 0; first < operations.length; first += GROUP) {
-        const group = operations.slice(first, first + GROUP).map(async (operation) => ({
-          path: operation.path ?? operation.from ?? '',
-          step: await orFault(() => stepFor({ reach, change }, user, operation)),
-        }))
+        const group = operations.slice(first, first + GROUP).map(async (operation) => {
+          const path = operation.path ?? operation.from ?? ''
+          const planned = await orFault(() => stepFor({ reach, change }, user, operation))
+          return planned instanceof Fault ? { path, scope: {}, step: planned } : { path, ...planned }
+        })
         results.push(...(await run(await Promise.all(group), first)))
       }
       await jobs.settle(user)

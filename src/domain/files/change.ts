@@ -143,7 +143,7 @@ export const makeChange = (parts: Parts) => {
     /** False if nothing existed. Faults: `bad_path`, `precondition_failed`, `not_empty` with `ifEmpty`. */
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.parse(path, 'thing')
-      const removed = await database.write((tx) => changes.removeIn(tx, user, address, when), scopeOf(user, address))
+      const removed = await database.write(scopeOf(user, address), (tx) => changes.removeIn(tx, user, address, when))
       await jobs.settle(user)
       return removed
     },
@@ -151,19 +151,15 @@ export const makeChange = (parts: Parts) => {
     /** Deletes permanently; trash entries from inside it stay. False if nothing existed. Faults: `bad_path`, `forbidden`. */
     async erase(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path, 'thing')
-      const erased = await database.write(
-        async (tx) => {
-          const spot = await reach.resolve(tx, user, address)
-          const node = await tree.find(tx, spot)
-          if (!node) return false
-          const now = clock.now()
-          const entry = await discard(tx, spot, node, now)
-          if (!(await setState(tx, entry, 'marking', 'erasing', now)))
-            await setState(tx, entry, 'kept', 'dropping', now)
-          return true
-        },
-        scopeOf(user, address),
-      )
+      const erased = await database.write(scopeOf(user, address), async (tx) => {
+        const spot = await reach.resolve(tx, user, address)
+        const node = await tree.find(tx, spot)
+        if (!node) return false
+        const now = clock.now()
+        const entry = await discard(tx, spot, node, now)
+        if (!(await setState(tx, entry, 'marking', 'erasing', now))) await setState(tx, entry, 'kept', 'dropping', now)
+        return true
+      })
       await jobs.settle(user)
       return erased
     },
@@ -171,7 +167,7 @@ export const makeChange = (parts: Parts) => {
     /** Creates a folder and its missing parents. Returns false if it existed. Faults: `bad_path`, `exists` for a file. */
     async makeFolder(user: number, path: string): Promise<boolean> {
       const address = reach.parse(path)
-      return database.write((tx) => changes.makeFolderIn(tx, user, address), scopeOf(user, address))
+      return database.write(scopeOf(user, address), (tx) => changes.makeFolderIn(tx, user, address))
     },
 
     /**
@@ -181,9 +177,8 @@ export const makeChange = (parts: Parts) => {
     async move(user: number, from: string, to: string, when: { sha256?: string | undefined } = {}): Promise<void> {
       const [source, target] = addressesOf(reach, from, to)
       const measured = await changes.measure(user, source)
-      await database.write(
-        (tx) => changes.moveIn(tx, user, source, target, { ...when, measured }),
-        scopeOf(user, source, target),
+      await database.write(scopeOf(user, source, target), (tx) =>
+        changes.moveIn(tx, user, source, target, { ...when, measured }),
       )
     },
   }

@@ -55,9 +55,9 @@ export function pathResolver(tree: Tree): PathResolver {
   }
 }
 
-/** What a change at these paths writes; undefined in a room's tree, whose files belong to several accounts. */
-export const scopeOf = (user: number, ...addresses: ParsedPath[]): WriteScope | undefined =>
-  addresses.every(({ room }) => room === undefined) ? { accounts: [user] } : undefined
+/** What a change at these paths writes. The files of a room belong to several accounts. */
+export const scopeOf = (user: number, ...addresses: ParsedPath[]): WriteScope =>
+  addresses.every(({ room }) => room === undefined) ? { accounts: [user] } : 'instance'
 
 /** Refuses an own path together with a room's. Fault `cross_domain`. */
 export function assertOneKind(from: ParsedPath, to: ParsedPath): void {

@@ -20,7 +20,7 @@ export function makeReceivedContents({ unattended, contents, clock, history }: P
 
   /** Abandons a published content whose transaction failed. */
   async function abandon(user: number, staged: Staged): Promise<void> {
-    await unattended.write((tx) => contents.abandon(tx, user, staged, clock.now()))
+    await unattended.write('instance', (tx) => contents.abandon(tx, user, staged, clock.now()))
     await history.trim(user)
   }
 

@@ -158,7 +158,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
       const entry = await present(database.read, user, id)
       const measured = await extentBelow(database.read, entry.node_id, entry.id)
-      const path = await database.write(async (tx) => {
+      const path = await database.write('instance', async (tx) => {
         const restored = await restoreIn(tx, user, id, address, measured)
         return pathIn(await foldersFor(tx, user), restored)
       })
@@ -169,7 +169,7 @@ export const makeTrash = (parts: Parts) => {
     /** Deletes an entry permanently. Fault `not_found`. */
     async remove(user: number, id: number): Promise<void> {
       await jobs.settle(user)
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         await present(tx, user, id)
         await setState(tx, id, 'kept', 'dropping', clock.now())
       })
@@ -181,7 +181,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
       let count = 0
       for (;;) {
-        const some = await database.write((tx) => markTrashForRemoval(tx, user, clock.now()))
+        const some = await database.write('instance', (tx) => markTrashForRemoval(tx, user, clock.now()))
         await jobs.settle(user)
         if (some === 0) return count
         count += some

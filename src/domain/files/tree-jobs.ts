@@ -65,7 +65,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     for (let at = 0; isDue && at < ids.length; at += SLICE) {
       const slice = ids.slice(at, at + SLICE)
       isDue = await heavy.slice(() =>
-        database.write(async (tx) => {
+        database.write('instance', async (tx) => {
           if (!(await setState(tx, id, state, state, clock.now()))) return false
           await work(tx, slice)
           return true
@@ -81,7 +81,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
       const nodes = await markNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: true, now: clock.now() })
     })
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       const now = clock.now()
       const to = entry.state === 'erasing' ? 'dropping' : 'kept'
       if (!(await setState(tx, entry.id, entry.state, to, now))) return
@@ -96,7 +96,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
       const nodes = await unmarkNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: false, now: clock.now() })
     })
-    await database.write((tx) => forgetEntry(tx, entry.id))
+    await database.write('instance', (tx) => forgetEntry(tx, entry.id))
   }
 
   /** Removes nodes permanently, bottom up. The collector removes their contents. */
@@ -104,8 +104,8 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     const ids = [...(await allBelow(database.read, entry.node_id, [entry.id])).reverse(), entry.node_id]
     for (let at = 0; at < ids.length; at += SLICE) {
       const slice = ids.slice(at, at + SLICE)
-      while ((await heavy.slice(() => database.write((tx) => dropVersions(tx, slice)))) > 0);
-      await heavy.slice(() => database.write((tx) => dropNodes(tx, slice, entry.id)))
+      while ((await heavy.slice(() => database.write('instance', (tx) => dropVersions(tx, slice)))) > 0);
+      await heavy.slice(() => database.write('instance', (tx) => dropNodes(tx, slice, entry.id)))
     }
   }
 
@@ -114,7 +114,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     if (entry.state === 'reviving') return revive(entry)
     if (entry.state === 'dropping') return drop(entry)
     // The copy was abandoned.
-    await database.write((tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
+    await database.write('instance', (tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
   }
 
   async function work(user: number): Promise<void> {

@@ -76,7 +76,7 @@ export const makeVersions = (parts: Parts) => {
     async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
       const address = reach.parse(path, 'thing')
       const quota = await quotaOf(database.read, user, allowance)
-      const restored = await database.write(async (tx) => {
+      const restored = await database.write('instance', async (tx) => {
         const { spot, version: content } = await version(tx, user, address, id)
         return store(tx, spot, content, { quota, expectation })
       })

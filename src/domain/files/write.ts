@@ -122,13 +122,13 @@ export const makeWrite = (parts: Parts) => {
   const { begin, keep, settle } = makeReceivedContents(parts)
 
   /** Tries the write in a transaction that is rolled back: refused contents never reach the blob store. */
-  async function publish(staged: Staged, storing: Storing<unknown>, scope?: WriteScope): Promise<void> {
+  async function publish(staged: Staged, storing: Storing<unknown>, scope: WriteScope): Promise<void> {
     if (!staged.arrival) return
     const passed = new Error('Nothing speaks against it.')
-    const trial = database.write(async (tx) => {
+    const trial = database.write(scope, async (tx) => {
       await storing(tx, { ...staged, arrived_at: Date.now() })
       throw passed
-    }, scope)
+    })
     await trial.catch((error: unknown) => {
       if (error !== passed) throw error
     })
@@ -200,7 +200,7 @@ export const makeWrite = (parts: Parts) => {
           writeIn(tx, user, address, { ...received, staged }, quota)
         const scope = scopeOf(user, address)
         await publish(received.staged, storing, scope)
-        const written = await database.write((tx) => storing(tx, received.staged), scope)
+        const written = await database.write(scope, (tx) => storing(tx, received.staged))
         keep(received.staged)
         await history.trim(user)
         return { path, ...written }

@@ -53,7 +53,7 @@ export async function unconfirmedJump(on: Reader): Promise<ClockJump | undefined
 
 /** Records a run that removes what has expired. Returns the jump that forbids it, or undefined. */
 export function noteRun(database: Database, now: number): Promise<ClockJump | undefined> {
-  return database.write(async (tx) => {
+  return database.write('instance', async (tx) => {
     const last = await lastRun(tx)
     const seen = last?.resumed === undefined ? undefined : now - last.resumed
     const isConfirmed = seen !== undefined && seen >= CONFIRMED.after && seen <= CONFIRMED.before

@@ -35,7 +35,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
     repairAll: (tx: Writer, found: T[]) => Promise<number>,
   ): Promise<void> {
     for (;;) {
-      const repaired = await database.write(async (tx) => {
+      const repaired = await database.write('instance', async (tx) => {
         const found = await find(tx)
         const count = found.length === 0 ? 0 : await repairAll(tx, found)
         if (count > 0) await audit.record(tx, { kind: 'storage.repaired', detail: { flaw: id, count } })

@@ -117,7 +117,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       if (!isOption(name) || !options[name].live) throw fault('not_found')
       const isSealed = (options[name] as Option).secret && value !== undefined && value !== ''
       const stored = isSealed ? sealing.seal(name, String(value)) : value
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         await storeSetting(tx, name, stored === undefined ? undefined : JSON.stringify(stored))
         await unit?.(tx)
       })
@@ -132,7 +132,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       name: N,
       unit: (tx: Writer, before: Values[N]) => Promise<{ value: Values[N]; result: T }>,
     ): Promise<T> {
-      const revised = await database.write(async (tx) => {
+      const revised = await database.write('instance', async (tx) => {
         const text = (await storedSettings(tx)).get(name)
         const before = (text === undefined ? options[name].standard : JSON.parse(text)) as Values[N]
         const { value, result } = await unit(tx, before)
@@ -152,7 +152,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       maintenance: Maintenance | undefined,
       unit: (tx: Writer, before: Maintenance | undefined) => Promise<T>,
     ): Promise<T> {
-      const result = await database.write(async (tx) => {
+      const result = await database.write('instance', async (tx) => {
         const before = unlessOver(declaredIn(await storedSettings(tx)), clock.now())
         await storeSetting(tx, MAINTENANCE, maintenance && JSON.stringify(maintenance))
         return unit(tx, before)

@@ -8,13 +8,14 @@ export const makeUntrustedProxy = (database: Database) => ({
   /** Records its address without delaying the request. */
   note(address: string): void {
     // Only for later diagnosis: if the write fails, the log contains it.
-    database.write((tx) => noteFact(tx, KEY, address)).catch(() => undefined)
+    database.write('instance', (tx) => noteFact(tx, KEY, address)).catch(() => undefined)
   },
 
   seen: (): Promise<string | undefined> => findFact(database.read, KEY),
 
   /** Forgets it at start: the proxy may be trusted by now, and is otherwise seen again. */
   async forget(): Promise<void> {
-    if ((await findFact(database.read, KEY)) !== undefined) await database.write((tx) => noteFact(tx, KEY, undefined))
+    if ((await findFact(database.read, KEY)) !== undefined)
+      await database.write('instance', (tx) => noteFact(tx, KEY, undefined))
   },
 })

@@ -81,15 +81,15 @@ export const makeUpkeep =
       () => forget(forgetKeys, now - PUSH_MEMORY),
       () => trim(database, values),
       () =>
-        database.write(async (tx) => {
+        database.write('instance', async (tx) => {
           await sweepSessions(tx, { idleSince, madeSince })
           await sweepTokens(tx, now)
           await sweepBypassCodes(tx, now)
           await forgetConfirmations(tx, now)
         }),
       () => forget(forgetAudit, now - AUDIT_MEMORY),
-      () => database.write((tx) => noteUsage(tx, today)),
-      () => database.write((tx) => forgetUsage(tx, today - USAGE_MEMORY)),
+      () => database.write('instance', (tx) => noteUsage(tx, today)),
+      () => database.write('instance', (tx) => forgetUsage(tx, today - USAGE_MEMORY)),
       async () => void Object.assign(removed, await contents.collect(now - CONTENT_GRACE)),
       () => inSlices(database, forgetGone),
     ])

@@ -131,7 +131,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
       const repaired: CountDrift[] = []
       for (const user of new Set(found.map(({ user_id }) => user_id)))
         // Count again under the lock, so that concurrent writes are included.
-        repaired.push(...(await database.write((tx) => recountIn(tx, user))))
+        repaired.push(...(await database.write('instance', (tx) => recountIn(tx, user))))
       return repaired
     },
 

@@ -69,7 +69,7 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   try {
     // The pieces are yielded while the snapshot is open, so later changes are not in the archive.
     yield* pull((give) => database.snapshot((at) => writeAll(parts, at, account.id, give)))
-    await database.write((tx) => audit.record(tx, { kind: 'user.exported', about: account.id }))
+    await database.write('instance', (tx) => audit.record(tx, { kind: 'user.exported', about: account.id }))
   } finally {
     clearInterval(renewal)
     await hold.release()

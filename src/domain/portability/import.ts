@@ -129,11 +129,14 @@ async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; l
       await mark(tx, made.id)
     },
   )
-  const renewal = setInterval(() => void database.write((tx) => mark(tx, id)).catch(() => undefined), LEASE / 5)
+  const renewal = setInterval(
+    () => void database.write('instance', (tx) => mark(tx, id)).catch(() => undefined),
+    LEASE / 5,
+  )
   try {
     const leftOut = await fill(parts, id, work)
     clearInterval(renewal)
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await updateAccount(tx, id, { disabled_at: null }, clock.now())
       await forgetSeeded(tx, id, UNFINISHED.kind, UNFINISHED.key)
       const { server_id, username, exported_at } = account

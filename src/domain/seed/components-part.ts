@@ -110,7 +110,7 @@ async function entryOf({ database }: Planning, { person, component, hash }: Task
 }
 
 const save = ({ database, clock }: Planning, { person, component, hash }: Task): Promise<void> =>
-  database.write(async (tx) => {
+  database.write('instance', async (tx) => {
     const version = await addVersion(tx, person.id!, readComponent(component), clock.now())
     await rememberSeeded(tx, person.id!, [
       { kind: COMPONENT, key: component.component_id, hash, target: null, version },

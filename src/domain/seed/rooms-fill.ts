@@ -40,7 +40,7 @@ export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName
 export async function fillRoom(planning: Planning, task: RoomTask, watcher: SeedProgress): Promise<void> {
   const { database } = planning
   const step = async (count: number, work: (tx: Writer) => Promise<void>) => {
-    await database.write(work)
+    await database.write('instance', work)
     watcher.done(count)
   }
   const isNew = task.id === undefined

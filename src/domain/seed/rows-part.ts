@@ -93,7 +93,7 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: SeedPr
 }
 
 function write({ database, clock }: Planning, user: number, group: readonly Task[]): Promise<void> {
-  return database.write(async (tx) => {
+  return database.write('instance', async (tx) => {
     const now = clock.now()
     const keys = group.filter(({ before }) => !before).map(({ table, key }) => keyOf(table, key))
     // Another run of the same seed may have created some of them.

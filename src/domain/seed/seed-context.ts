@@ -106,7 +106,7 @@ export const hashOf = (...said: unknown[]): string => hash('sha256', JSON.string
 
 /** Records what a seed created, in a transaction of its own. */
 export const remember = ({ database }: SeedContext, { id }: Person, entries: readonly Seeded[]): Promise<void> =>
-  entries.length === 0 ? Promise.resolve() : database.write((tx) => rememberSeeded(tx, id!, entries))
+  entries.length === 0 ? Promise.resolve() : database.write('instance', (tx) => rememberSeeded(tx, id!, entries))
 
 /** The accounts of a seed in their current state. */
 export async function resolvePeople(

@@ -86,5 +86,5 @@ function record({ database, audit }: SeedContext, items: readonly Item[]): Promi
     const name = `${kind}_${action}`
     if (action !== 'keep') detail[name] = (detail[name] ?? 0) + 1
   }
-  return database.write((tx) => audit.record(tx, { kind: 'seed.applied', detail }))
+  return database.write('instance', (tx) => audit.record(tx, { kind: 'seed.applied', detail }))
 }

@@ -217,25 +217,22 @@ export const makePush = ({ database, clock }: { database: Database; clock: Clock
    */
   async push(user: number, push: Push, key?: string): Promise<Pushed> {
     if (push.operations.length > PUSH_OPERATIONS) throw fault('too_many_operations')
-    return database.write(
-      async (tx) => {
-        const now = clock.now()
-        if (!key) return applyIn(tx, user, push, now)
-        const payload_hash = payloadHash(push)
-        const before = await keyedAnswer(tx, user, key)
-        if (before && before.payload_hash !== payload_hash) throw fault('idempotency_key_reuse')
-        if (before) return JSON.parse(before.answer) as Pushed
-        const answer = await applyIn(tx, user, push, now)
-        await rememberAnswer(tx, {
-          user_id: user,
-          key,
-          payload_hash,
-          answer: JSON.stringify(answer),
-          created_at: now,
-        })
-        return answer
-      },
-      { accounts: [user] },
-    )
+    return database.write({ accounts: [user] }, async (tx) => {
+      const now = clock.now()
+      if (!key) return applyIn(tx, user, push, now)
+      const payload_hash = payloadHash(push)
+      const before = await keyedAnswer(tx, user, key)
+      if (before && before.payload_hash !== payload_hash) throw fault('idempotency_key_reuse')
+      if (before) return JSON.parse(before.answer) as Pushed
+      const answer = await applyIn(tx, user, push, now)
+      await rememberAnswer(tx, {
+        user_id: user,
+        key,
+        payload_hash,
+        answer: JSON.stringify(answer),
+        created_at: now,
+      })
+      return answer
+    })
   },
 })

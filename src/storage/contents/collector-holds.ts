@@ -21,7 +21,7 @@ export interface CollectorHold {
 /** Blocks the collector until released; for processes that copy contents. Deletes expired holds. */
 export async function holdCollector(database: Pick<Database, 'write'>): Promise<CollectorHold> {
   const id = randomHex(8)
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     const now = Date.now()
     await tx.q
       .deleteFrom('collector_holds')
@@ -33,7 +33,7 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
       .execute()
   })
   const renew = async () => {
-    const isStanding = await database.write(async (tx) => {
+    const isStanding = await database.write('instance', async (tx) => {
       const now = Date.now()
       const renewed = await tx.q
         .updateTable('collector_holds')
@@ -50,7 +50,7 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
     id,
     renew,
     async release() {
-      await database.write((tx) => tx.q.deleteFrom('collector_holds').where('id', '=', id).execute())
+      await database.write('instance', (tx) => tx.q.deleteFrom('collector_holds').where('id', '=', id).execute())
     },
   }
 }

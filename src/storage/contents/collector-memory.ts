@@ -58,7 +58,7 @@ export function makeStoringRecord(database: Database) {
     // Start over if the clock was set back.
     if (Math.abs(now - last) < RECORD_EVERY) return
     opened = Math.min(opened, now)
-    await database.write((tx) => recordStoring(tx, opened, now))
+    await database.write('instance', (tx) => recordStoring(tx, opened, now))
     last = now
   }
   return async (store: () => Promise<void>): Promise<void> => {

@@ -138,7 +138,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
 
   async function removeAll(sha256s: readonly string[], limit: number): Promise<void> {
     const gone = await removeBlobs(blobs, sha256s, limit)
-    if (gone.length > 0) await database.write((tx) => blobsAreGone(tx, gone))
+    if (gone.length > 0) await database.write('instance', (tx) => blobsAreGone(tx, gone))
   }
 
   return {
@@ -151,7 +151,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
       const going = found.unreferenced.contents + found.strays.contents
       if (refusal !== undefined && going > confirmed) throw new CollectorRefused(refusal)
       for (let after = ''; ;) {
-        const slice = await database.write((tx) => removeRows(tx, after, limit))
+        const slice = await database.write('instance', (tx) => removeRows(tx, after, limit))
         if (!slice) return sum
         await removeAll(slice.stored, limit)
         for (const { sha256, size } of slice.gone) {
@@ -166,7 +166,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
         strays.map(({ sha256 }) => sha256),
         limit,
       )
-      await database.write((tx) =>
+      await database.write('instance', (tx) =>
         remember(tx, ({ absences, swept, most }) => ({
           absences: absences.filter(([, to]) => to > limit),
           swept: Math.max(swept, limit),

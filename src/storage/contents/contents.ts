@@ -154,7 +154,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
     async adopt(owner) {
       const now = Date.now()
       // Record this before the claim: the existing blobs did not come from these rows.
-      await database.write((tx) => remember(tx, () => ({ absences: [[0, now]] })))
+      await database.write('instance', (tx) => remember(tx, () => ({ absences: [[0, now]] })))
       await blobs.claim(owner)
     },
 

@@ -21,7 +21,7 @@ export function makeReclaim(database: Database, blobs: BlobStore) {
   async function removeRows(user: number): Promise<string[] | undefined> {
     const some = await someReleasedBy(database.read, user, SLICE)
     if (some.length === 0) return undefined
-    return database.write(async (tx) => {
+    return database.write('instance', async (tx) => {
       if (await collectorIsHeld(tx)) return undefined
       const { stored } = await removeUnneeded(tx, some)
       await forgetReleased(tx, user, some)
@@ -37,7 +37,7 @@ export function makeReclaim(database: Database, blobs: BlobStore) {
       if (!stored) return
       const gone = await removeBlobs(blobs, stored, before)
       if (stored.length === 0) continue
-      await database.write(async (tx) => {
+      await database.write('instance', async (tx) => {
         await noteRemoved(tx, stored)
         await blobsAreGone(tx, gone)
       })

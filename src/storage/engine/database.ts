@@ -76,13 +76,19 @@ export interface ChangeWatch {
   settle(): Promise<string | undefined>
 }
 
-/** What a unit of work writes. It may read anything, but only what it writes cannot change before its commit. */
-export interface WriteScope {
+/** Accounts and rooms that a unit of work writes for. */
+export interface OwnerScope {
   accounts?: readonly number[]
   rooms?: readonly number[]
   /** Rooms; the feeds of their members are written. */
   memberFeeds?: readonly number[]
 }
+
+/**
+ * What a unit of work writes; `instance` for everything. It may read anything, but only what it writes cannot change before
+ * its commit.
+ */
+export type WriteScope = OwnerScope | 'instance'
 
 export interface Database {
   /** Committed state, one statement at a time. */
@@ -92,10 +98,10 @@ export interface Database {
    * Runs `unit` in a transaction that is durable before the promise resolves. Waiting units may share one commit, each
    * in its own savepoint: a unit that throws is rolled back alone. No file or network I/O inside. Throws `Busy` if
    * another process holds the write lock too long, and `DiskFull` if the disk is full. On Postgres, units whose scopes
-   * have nothing in common run at the same time, in all processes; a unit without a scope runs alone, and one with a
-   * scope may run again from its start, so it has no effects outside its transaction.
+   * have nothing in common run at the same time, in all processes; one for the instance runs alone, and any other may run
+   * again from its start, so it has no effects outside its transaction.
    */
-  write<T>(unit: (tx: Writer) => Promise<T>, scope?: WriteScope): Promise<T>
+  write<T>(scope: WriteScope, unit: (tx: Writer) => Promise<T>): Promise<T>
   /** Notifications of this process and, on Postgres, of others. They may be lost: poll the rows too. */
   listen(topic: Topic, listener: Listener): void
   /** Runs `unit` on one consistent state, however long it takes. */

@@ -6,8 +6,8 @@ import { collectNotifications, type BareWriter, type Notifications, type Notific
 /** One write transaction at a time, for any engine. */
 export interface Transaction {
   readonly writer: BareWriter
-  /** Waits until nobody else writes within these scopes (undefined: any). Throws `Busy` after too long. */
-  begin(scopes: readonly (WriteScope | undefined)[]): Promise<void>
+  /** Waits until nobody else writes within these scopes. Throws `Busy` after too long. */
+  begin(scopes: readonly WriteScope[]): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
   /** Durable when it resolves. Throws if the engine rolled back instead. */
@@ -22,7 +22,7 @@ export interface Transaction {
 
 interface Unit {
   work: (tx: Writer) => Promise<unknown>
-  scope: WriteScope | undefined
+  scope: WriteScope
   /** How often it ran. */
   runs: number
   resolve: (value: unknown) => void
@@ -93,7 +93,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
 
   /** Rejects a unit, or runs it again after a conflict. */
   function reject(unit: Unit, error: unknown): void {
-    const mayRunAgain = unit.scope !== undefined && unit.runs < RUNS && transaction.isConflict?.(error)
+    const mayRunAgain = unit.scope !== 'instance' && unit.runs < RUNS && transaction.isConflict?.(error)
     if (mayRunAgain) add({ ...unit, runs: unit.runs + 1 })
     else unit.reject(error)
   }
@@ -125,7 +125,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
     running = undefined
   }
 
-  const write: Database['write'] = <T>(work: (tx: Writer) => Promise<T>, scope?: WriteScope) =>
+  const write: Database['write'] = <T>(scope: WriteScope, work: (tx: Writer) => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
       add({ work, scope, runs: 1, resolve: resolve as (value: unknown) => void, reject })
     })

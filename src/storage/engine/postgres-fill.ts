@@ -89,7 +89,7 @@ async function whyNotEmpty(tx: Reader, from: Reader): Promise<NotEmpty> {
  * `NotEmpty` if there are accounts; nothing is changed on failure.
  */
 export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
-  await database.write(async (tx) => {
+  await database.write('instance', async (tx) => {
     const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
     if (somebody) throw await whyNotEmpty(tx, from)
     const tables = await tablesOf(tx)

@@ -1,6 +1,6 @@
 import type { WriteScope } from './database.ts'
 
-// Locks of write transactions. Units that write anything at all exclude all others by an advisory lock, which the rest
+// Locks of write transactions. Units for the instance exclude all others by an advisory lock, which the rest
 // shares. An account is locked by its row in `counters`, which orders its feed anyway, a room by its own row. All locks
 // are taken when a transaction begins, in one order, so that transactions do not wait for each other in a circle.
 
@@ -9,13 +9,13 @@ const WRITERS_LOCK = 7_823_001
 
 const listOf = (ids: ReadonlySet<number>): string => [...ids].map(Number).join(', ')
 
-/** Everything that units write; undefined for everything there is. */
-function union(scopes: readonly (WriteScope | undefined)[]) {
+/** Everything that units write; undefined for the instance. */
+function union(scopes: readonly WriteScope[]) {
   const accounts = new Set<number>()
   const rooms = new Set<number>()
   const memberFeeds = new Set<number>()
   for (const scope of scopes) {
-    if (!scope) return undefined
+    if (scope === 'instance') return undefined
     for (const account of scope.accounts ?? []) accounts.add(account)
     for (const room of scope.rooms ?? []) rooms.add(room)
     for (const room of scope.memberFeeds ?? []) memberFeeds.add(room)
@@ -24,7 +24,7 @@ function union(scopes: readonly (WriteScope | undefined)[]) {
 }
 
 /** Statements that begin a transaction and wait until nobody else writes within the scopes. */
-export function beginStatements(scopes: readonly (WriteScope | undefined)[]): string[] {
+export function beginStatements(scopes: readonly WriteScope[]): string[] {
   // Set whatever the default is: after the wait for the locks, each statement must see what was committed before it.
   const begin = 'begin isolation level read committed'
   const scope = union(scopes)

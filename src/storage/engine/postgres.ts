@@ -140,7 +140,7 @@ export async function openPostgres(
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
     damage: () => damageOf(read),
     vacuum: () => vacuum(read),
-    check: () => write(() => Promise.resolve(), {}),
+    check: () => write({}, () => Promise.resolve()),
     clock: () => clockOf(read),
     describe: () => describe(read),
     close: () =>
@@ -177,7 +177,7 @@ export async function aloneOnPostgres<T>(
 ): Promise<T> {
   const database = await openPostgres(url, { hasLeft: leavingFor !== undefined })
   try {
-    return await database.write(async (tx) => {
+    return await database.write('instance', async (tx) => {
       await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx.q)
       const { rows } = await sql<{ others: number }>`select count(distinct application_name) as others
         from pg_stat_activity where datname = current_database()

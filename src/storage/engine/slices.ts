@@ -30,7 +30,7 @@ export async function inSlices(
 ): Promise<number> {
   let total = 0
   for (;;) {
-    const removed = await database.write((tx) => remove(tx, SLICE))
+    const removed = await database.write('instance', (tx) => remove(tx, SLICE))
     total += removed
     if (removed < SLICE) return total
   }

@@ -100,9 +100,9 @@ export function watchOver({ file, opened, writer, write, units, patience }: Watc
   const onlyOwn = (): boolean => units().begun - before.units === own && commits() === before.commits
 
   return {
-    write(unit, scope) {
+    write(scope, unit) {
       own += 1
-      return write(unit, scope)
+      return write(scope, unit)
     },
     async settle() {
       if (opened === undefined || (await bootId()) === undefined || !onlyOwn() || !emptyLog(writer, patience))

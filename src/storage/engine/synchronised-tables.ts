@@ -15,7 +15,7 @@ const sqlType = (words: SchemaDialect, type: string) => {
 
 /** Creates the declared tables and adds missing columns. Nothing is ever dropped. */
 export const ensureTables = (database: Database, shapes: readonly TableShape[]): Promise<void> =>
-  database.write((tx) => ensureTablesIn(tx, database.dialect, shapes))
+  database.write('instance', (tx) => ensureTablesIn(tx, database.dialect, shapes))
 
 /** The same in a transaction: two processes may start at once. */
 export async function ensureTablesIn(on: Reader, words: SchemaDialect, shapes: readonly TableShape[]): Promise<void> {

@@ -160,7 +160,7 @@ async function settle(
     const audit = makeAudit({ database, clock: systemClock, operator })
     const contents: LostContent[] = []
     for (const sha256 of lost) contents.push({ sha256, used_by: await holdersOf(database.read, sha256, HOLDERS) })
-    const begun = await database.write(async (tx) => {
+    const begun = await database.write('instance', async (tx) => {
       const epoch = await beginEpoch(tx, { keepDevices })
       const detail = {
         id: manifest.id,

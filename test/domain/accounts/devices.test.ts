@@ -3,7 +3,8 @@ import { DAY, MINUTE, SECOND } from '../../../src/base/clock.ts'
 import { IP, makeWorld, outcome, PASSWORD } from './world.ts'
 
 /** Waits until what was written beside a request is written: writes are done in order. */
-const settle = (world: Awaited<ReturnType<typeof makeWorld>>) => world.database.write(() => Promise.resolve())
+const settle = (world: Awaited<ReturnType<typeof makeWorld>>) =>
+  world.database.write('instance', () => Promise.resolve())
 
 const withAda = async () => {
   const world = await makeWorld()
@@ -99,7 +100,7 @@ describe('a device token', () => {
     const { accounts, database, token, clock } = await withAda()
     const key = await token('ada')
     const end = clock.now() + 15 * MINUTE
-    await database.write((tx) => tx.q.updateTable('device_tokens').set({ expires_at: end }).execute())
+    await database.write('instance', (tx) => tx.q.updateTable('device_tokens').set({ expires_at: end }).execute())
     expect((await accounts.authenticateDevice(key, IP))?.device.expires_at).toBe(end)
     clock.pass(15 * MINUTE)
     expect(await accounts.authenticateDevice(key, IP)).toBeUndefined()
@@ -118,7 +119,7 @@ describe('a device token', () => {
     clock.pass(59 * SECOND)
     const { write } = world.database
     let writes = 0
-    world.database.write = (unit) => ((writes += 1), write(unit))
+    world.database.write = (scope, unit) => ((writes += 1), write(scope, unit))
     await accounts.authenticateDevice(key, '198.51.100.9')
     world.database.write = write
     expect(writes).toBe(0)
@@ -157,7 +158,7 @@ describe('a device token', () => {
   test('is refused as soon as its user is disabled, however that came about', async () => {
     const { accounts, database, token, clock } = await withAda()
     const key = await token('ada')
-    await database.write((tx) => tx.q.updateTable('users').set({ disabled_at: clock.now() }).execute())
+    await database.write('instance', (tx) => tx.q.updateTable('users').set({ disabled_at: clock.now() }).execute())
     expect(await accounts.authenticateDevice(key, IP)).toBeUndefined()
   })
 

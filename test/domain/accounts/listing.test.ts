@@ -24,7 +24,9 @@ async function withPeople() {
     quota_bytes: -1,
   })
   const uses = (id: number, used_bytes: number) =>
-    database.write((tx) => tx.q.updateTable('counters').set({ used_bytes }).where('user_id', '=', id).execute())
+    database.write('instance', (tx) =>
+      tx.q.updateTable('counters').set({ used_bytes }).where('user_id', '=', id).execute(),
+    )
   const names = async (filter: Parameters<typeof accounts.list>[0]) =>
     (await accounts.list(filter)).map(({ username }) => username)
   return { ...world, root, ada, bob, uses, names }
@@ -39,23 +41,23 @@ describe('an account was last seen', () => {
     const login = clock.now()
     expect(await seen()).toBe(login)
     clock.pass(HOUR)
-    const cookie = await database.write((tx) => accounts.sessions.begin(tx, ada.id, place))
+    const cookie = await database.write('instance', (tx) => accounts.sessions.begin(tx, ada.id, place))
     expect(await seen()).toBe(login + HOUR)
     clock.pass(HOUR)
     await accounts.authenticateDevice(key, IP)
     // The use is noted beside the request, by the next write.
-    await database.write(() => Promise.resolve())
+    await database.write('instance', () => Promise.resolve())
     expect(await seen()).toBe(login + 2 * HOUR)
     clock.pass(HOUR)
     await accounts.sessions.authenticate(cookie, IP)
-    await database.write(() => Promise.resolve())
+    await database.write('instance', () => Promise.resolve())
     expect(await seen()).toBe(login + 3 * HOUR)
     expect(await accounts.details('ada')).toMatchObject({ last_login_at: login, devices: 1, sessions: 1 })
   })
 
   test('also when the device or session is over', async () => {
     const { accounts, ada, clock, database } = await withPeople()
-    await database.write((tx) => accounts.sessions.begin(tx, ada.id, place))
+    await database.write('instance', (tx) => accounts.sessions.begin(tx, ada.id, place))
     const then = clock.now()
     clock.pass(2 * DAY)
     expect(await accounts.details('ada')).toMatchObject({ last_seen_at: then, sessions: 0 })
@@ -83,7 +85,9 @@ describe('a list has only those', () => {
     await accounts.twoFactor.setUp(bob.id, 'svc')
     for (let time = 0; time < 5; time += 1) await outcome(login('root', 'wrong password'))
     const locks = (id: number, values: { failures: number; locked_until: number }) =>
-      database.write((tx) => tx.q.updateTable('second_factors').set(values).where('user_id', '=', id).execute())
+      database.write('instance', (tx) =>
+        tx.q.updateTable('second_factors').set(values).where('user_id', '=', id).execute(),
+      )
     await locks(ada.id, { failures: 5, locked_until: clock.now() + MINUTE })
     await locks(bob.id, { failures: 100, locked_until: 0 })
     expect(await names({ locked: true })).toEqual(['ada', 'bob', 'root'])

@@ -93,7 +93,7 @@ describe('a login', () => {
     await accounts.create({ username: 'ada', password: PASSWORD })
     const { hash } = await import('@node-rs/argon2')
     const old = await hash(PASSWORD, { memoryCost: 8_192, timeCost: 1, parallelism: 1 })
-    await database.write((tx) => tx.q.updateTable('users').set({ password_hash: old }).execute())
+    await database.write('instance', (tx) => tx.q.updateTable('users').set({ password_hash: old }).execute())
     expect(await outcome(login('ada', 'wrong password'))).toBe('invalid_credentials')
     const stored = () => database.read.q.selectFrom('users').select('password_hash').executeTakeFirstOrThrow()
     expect((await stored()).password_hash).toBe(old)

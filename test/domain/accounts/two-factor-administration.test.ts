@@ -30,7 +30,7 @@ async function withFactor() {
       detail: detail === null ? null : (JSON.parse(detail) as unknown),
     }))
   const begin = (user: number) =>
-    database.write((tx) => accounts.sessions.begin(tx, user, { ip: IP, userAgent: 'Browser' }))
+    database.write('instance', (tx) => accounts.sessions.begin(tx, user, { ip: IP, userAgent: 'Browser' }))
   return { ...world, ada, bob, code, backup_codes, pending, enter, audited, begin }
 }
 
@@ -256,7 +256,7 @@ test('the overview says of everybody what there is', async () => {
 test('a factor that never had backup codes takes new ones and a bypass code all the same', async () => {
   const { accounts, ada, database, enter } = await withFactor()
   const forget = () =>
-    database.write(async (tx) => {
+    database.write('instance', async (tx) => {
       await tx.q.deleteFrom('backup_codes').execute()
       await tx.q.updateTable('second_factors').set({ code_salt: null }).execute()
     })

@@ -214,7 +214,7 @@ describe('wrong codes', () => {
     expect([0, 1, 4, 6, 99].map(lockAfter)).toEqual([0, 0, 0, 0, 0])
     expect([99, 100].map(isClosed)).toEqual([false, true])
     const { accounts, ada, clock, database, pending, complete, code, wrong } = await withFactor()
-    await database.write((tx) => tx.q.updateTable('second_factors').set({ failures: 99 }).execute())
+    await database.write('instance', (tx) => tx.q.updateTable('second_factors').set({ failures: 99 }).execute())
     expect(await outcome(complete(await pending(), wrong()))).toBe('invalid_code')
     clock.pass(30 * DAY)
     expect((await refusal(complete(await pending(), code()))).message).toMatch(/administrator/)

@@ -135,7 +135,7 @@ describe('users', () => {
     await accounts.create({ username: 'ada', password: PASSWORD, quota_bytes: 5 })
     await token('bob', 'laptop-0001')
     await token('bob', 'phone-0001')
-    await database.write((tx) =>
+    await database.write('instance', (tx) =>
       tx.q.updateTable('counters').set({ used_bytes: 7 }).where('user_id', '=', bob.id).execute(),
     )
     const [first, second] = await accounts.list()
@@ -174,7 +174,8 @@ describe('users', () => {
     const key = await token('ada')
     expect(await outcome(accounts.setPassword(ada.id, 'ADA'.repeat(2)))).toBe('bad_request')
     expect(await outcome(accounts.setPassword(ada.id, 'password1'))).toBe('bad_request')
-    const session = () => database.write((tx) => accounts.sessions.begin(tx, ada.id, { ip: IP, userAgent: 'Browser' }))
+    const session = () =>
+      database.write('instance', (tx) => accounts.sessions.begin(tx, ada.id, { ip: IP, userAgent: 'Browser' }))
     const cookies = [await session(), await session()]
     expect(await accounts.setPassword(ada.id, 'difference engine', { keep_devices: true })).toEqual({
       sessions: 2,
@@ -230,7 +231,7 @@ describe('the sessions of a user', () => {
     const ada = await accounts.create({ username: 'ada', password: PASSWORD })
     const bob = await accounts.create({ username: 'bob', password: PASSWORD })
     const session = (id: number) =>
-      database.write((tx) => accounts.sessions.begin(tx, id, { ip: IP, userAgent: 'Browser' }))
+      database.write('instance', (tx) => accounts.sessions.begin(tx, id, { ip: IP, userAgent: 'Browser' }))
     const [first, second, others] = [await session(ada.id), await session(ada.id), await session(bob.id)]
     const device = await token('ada')
     const { secret } = await accounts.twoFactor.setUp(ada.id, 'svc')

@@ -124,7 +124,7 @@ describe('the releases of an app', () => {
     await releases.install(appPackage({ 'large.bin': large }))
     await releases.update('clock', release('2.0.0'), false)
     const age = () =>
-      database.write((tx) =>
+      database.write('instance', (tx) =>
         tx.q
           .updateTable('contents')
           .set({ touched_at: Date.now() - 9 * DAY })

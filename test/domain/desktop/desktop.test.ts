@@ -60,10 +60,10 @@ describe('the apps of the desktop', () => {
 
   test('are registered once, however often', async () => {
     const database = await emptyDatabase()
-    await database.write((tx) => seedSystemApps(tx, 1))
+    await database.write('instance', (tx) => seedSystemApps(tx, 1))
     const before = await slugsIn(database)
     expect(before).toHaveLength(16)
-    await Promise.all([2, 3].map((now) => database.write((tx) => seedSystemApps(tx, now))))
+    await Promise.all([2, 3].map((now) => database.write('instance', (tx) => seedSystemApps(tx, now))))
     expect(await slugsIn(database)).toEqual(before)
   })
 
@@ -81,8 +81,8 @@ describe('the apps of the desktop', () => {
       admin_only: 0,
       created_by: null,
     }
-    const id = await database.write((tx) => insertApp(tx, app, 1))
-    await database.write((tx) => seedSystemApps(tx, 2))
+    const id = await database.write('instance', (tx) => insertApp(tx, app, 1))
+    await database.write('instance', (tx) => seedSystemApps(tx, 2))
     const row = await database.read.q.selectFrom('apps').selectAll().where('slug', '=', 'notes').execute()
     expect(row).toEqual([{ ...app, id, created_at: 1, updated_at: 1 }])
     expect(await slugsIn(database)).toHaveLength(16)
@@ -91,7 +91,7 @@ describe('the apps of the desktop', () => {
 
 test('the database itself allows one active version of a component, and each number once', async () => {
   const database = await emptyDatabase()
-  const user = await database.write((tx) =>
+  const user = await database.write('instance', (tx) =>
     tx.q
       .insertInto('users')
       .values({
@@ -110,7 +110,7 @@ test('the database itself allows one active version of a component, and each num
       .executeTakeFirstOrThrow(),
   )
   const insert = (version: number, is_active: number) =>
-    database.write((tx) =>
+    database.write('instance', (tx) =>
       tx.q
         .insertInto('components')
         .values({

@@ -170,7 +170,7 @@ test('forgets tokens and bypass codes that are over, and no others', async () =>
   const { secret } = await accounts.twoFactor.setUp(user, 'svc')
   await accounts.twoFactor.enable(user, generateSync({ secret, epoch: Math.floor(clock.now() / 1_000) }))
   const grace = await addUser(database, 'grace')
-  await database.write((tx) =>
+  await database.write('instance', (tx) =>
     tx.q
       .insertInto('bypass_codes')
       .values({ user_id: grace, hash: 'x', expires_at: clock.now() + HOUR })
@@ -204,7 +204,7 @@ test('a tree that can never be removed is told of, and keeps nothing else from b
   await domain.files.remove(other, '/gone', {})
   await put('/kept', bytesOf(10, 3))
   await put('/kept', bytesOf(10, 4))
-  await database.write((tx) =>
+  await database.write('instance', (tx) =>
     sql
       .raw(
         `create trigger stuck before delete on nodes when old.user_id = ${user}

@@ -30,7 +30,7 @@ async function world() {
       await domain.files.write(owner, path, { staged, claimed: {}, expectation: {} })
     },
     count: (bytes: number, of = user) =>
-      database.write((tx) =>
+      database.write('instance', (tx) =>
         tx.q.updateTable('counters').set({ used_bytes: bytes }).where('user_id', '=', of).execute(),
       ),
   }

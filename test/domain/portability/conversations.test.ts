@@ -80,7 +80,7 @@ test('a long conversation goes along whole', async () => {
   const { ada } = here
   here.model.will({ text: 'a '.repeat(100_000) })
   const { conversation_id } = await askFor(ada, { message: 'Say much' })
-  await here.server.database.write(async (tx) => {
+  await here.server.database.write('instance', async (tx) => {
     for (let count = 0; count < 250; count += 1)
       await tx.q
         .insertInto('assistant_messages')

@@ -23,9 +23,9 @@ async function importedIn(notes: number, characters: number): Promise<{ steps: n
     ).length - counts.reduce((a, b) => a + b)
   const database: Database = {
     ...own,
-    async write(unit) {
+    async write(scope, unit) {
       events.push('commit')
-      const answer = await own.write(unit)
+      const answer = await own.write(scope, unit)
       counts.push(await count())
       // As another process, which polls the write lock every 10 ms.
       if (counts.at(-1)! === 200) setTimeout(() => events.push('other'), 10)

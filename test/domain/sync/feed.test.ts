@@ -32,7 +32,7 @@ async function world() {
     password_hash: '-',
     quota_bytes: null,
   } as const
-  const user = (await mine.write((tx) => insertAccount(tx, account, clock.now())))!
+  const user = (await mine.write('instance', (tx) => insertAccount(tx, account, clock.now())))!
 
   let before: (question: number) => Promise<void> = () => Promise.resolve()
   let questions = 0
@@ -55,7 +55,7 @@ async function world() {
     user,
     writer,
     /** Forgets every deletion, as upkeep does once they are old. */
-    forget: () => theirs.write((tx) => compact(tx, clock.now() + 1)),
+    forget: () => theirs.write('instance', (tx) => compact(tx, clock.now() + 1)),
     /** A page, while `change` happens before its nth question. */
     async page(cursor: number, limit: number, nth: number, change: () => Promise<unknown>) {
       questions = 0

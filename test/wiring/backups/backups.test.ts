@@ -98,7 +98,7 @@ test('nobody stays signed in, and devices only when they are asked to', async ()
   const database = openSqlite(join(place.dataDir, 'svc.db'))
   const { id } = await accounts.byName('ada')
   const from = { ip: '192.0.2.7', userAgent: 'Browser' }
-  await database.write((tx) => accounts.sessions.begin(tx, id, from))
+  await database.write('instance', (tx) => accounts.sessions.begin(tx, id, from))
   await database.close()
   expect([await count(place.dataDir, 'sessions'), await count(place.dataDir, 'device_tokens')]).toEqual([1, 1])
 
@@ -273,8 +273,8 @@ describe('the collector', () => {
     const { makeContents } = await import('../../../src/storage/contents/contents.ts')
     const { openDisk } = await import('../../../src/storage/contents/blobs/disk.ts')
     const contents = makeContents(database, await openDisk(join(place.dataDir, 'blobs')))
-    await database.write((tx) => tx.q.deleteFrom('nodes').where('sha256', '=', sha256).execute())
-    await database.write((tx) => tx.q.updateTable('contents').set({ touched_at: 0 }).execute())
+    await database.write('instance', (tx) => tx.q.deleteFrom('nodes').where('sha256', '=', sha256).execute())
+    await database.write('instance', (tx) => tx.q.updateTable('contents').set({ touched_at: 0 }).execute())
     expect(await contents.collect(now - 2 * DAY)).toEqual({ contents: 0, bytes: 0 })
     await hold.release()
     expect(await contents.collect(now - 2 * DAY)).toEqual({ contents: 1, bytes: LARGE })
@@ -292,7 +292,7 @@ describe('removing old backups', () => {
     const first = await place.backUp('repo')
     const { id } = await domain.accounts.byName('ada')
     const database = openSqlite(join(place.dataDir, 'svc.db'))
-    await database.write(async (tx) => {
+    await database.write('instance', async (tx) => {
       await tx.q.deleteFrom('nodes').where('sha256', '=', sha256).execute()
       await tx.q.deleteFrom('contents').where('sha256', '=', sha256).execute()
       await tx.q

@@ -25,7 +25,7 @@ export const PATHS = ['/a', '/b', '/c/a', '/c/b']
 export async function addAccount({ database }: Process, username: string): Promise<AccountModel> {
   const shown = { display_name: username, avatar_color: '#336699' }
   const account = { username, ...shown, role: 'user' as const, password_hash: '-', quota_bytes: null }
-  const id = (await database.write((tx) => insertAccount(tx, account, 1_000)))!
+  const id = (await database.write('instance', (tx) => insertAccount(tx, account, 1_000)))!
   const files = new Map(
     PATHS.map((path) => [path, { acknowledged: null, begun: new Set<string | null>(), isBusy: false }]),
   )

@@ -42,12 +42,12 @@ function withFaults(database: Database, random: Random, faults: Faults): { datab
     waiting: () => waiting,
     database: {
       ...database,
-      async write(unit) {
+      async write(scope, unit) {
         const refused = random.below(25) === 0
         waiting += 1
         const before = began
         try {
-          return await database.write(async (tx) => {
+          return await database.write(scope, async (tx) => {
             if (began > before + 1) faults.met('units shared a commit')
             began += 1
             const value = await unit(tx)

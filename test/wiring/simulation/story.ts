@@ -234,7 +234,7 @@ class Story {
     this.run(async ({ folder, log }) => {
       const other = openSqlite(join(folder, 'svc.db'))
       try {
-        await other.write((tx) => storeSetting(tx, 'assistant.name', '"elsewhere"'))
+        await other.write('instance', (tx) => storeSetting(tx, 'assistant.name', '"elsewhere"'))
         log.flushed()
         this.faults.met('written by another process')
       } finally {

@@ -30,7 +30,7 @@ export const makeChangeSets =
     }
 
     const write: OpenChangeSet['change'] = async (step, beforeCommit) => {
-      const { changes, id } = await database.write(async (tx) => {
+      const { changes, id } = await database.write('instance', async (tx) => {
         const now = clock.now()
         const changes = await step(tx, now)
         const id = changes.length > 0 ? await record(tx, changes, now) : set

@@ -51,7 +51,7 @@ async function writeText(
   const staged = await desktop.receive(once(content), upload)
   try {
     const store = (tx: Writer, received: Staged) => undoable.write(tx, account.id, path, received, absent)
-    await desktop.publish(staged, store)
+    await desktop.publish(staged, store, 'instance')
     const changed = await changeSet.change((tx) => store(tx, staged))
     desktop.keep(staged)
     return changed

@@ -62,7 +62,7 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
 /** Returns the names of applied migrations. Throws if a newer version created the database. */
 export async function migrate(database: Database): Promise<string[]> {
   const { dialect } = database
-  return database.write(async (tx) => {
+  return database.write('instance', async (tx) => {
     await instanceTable(dialect).execute(tx.q)
     const applied = await appliedMigrations(tx)
     const known = new Set(migrations.map(({ name }) => name))
