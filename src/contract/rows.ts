@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
-import { PUSH_BODY, PUSH_VALUES } from './limits.ts'
 import { Cursor } from './shapes.ts'
-import { Dump, Operation, Page, Pushed, Since } from './sync-data.ts'
+import { deltaAction, Dump, Operation, pushAction } from './sync-data.ts'
 import { feedTables } from './tables.ts'
 
 const session = { session: true } as const
@@ -27,32 +26,11 @@ export const rows = endpoint('/api/rows.php', {
     errors: [],
     example: { tables: 'svc_notes' },
   }),
-  delta: action({
-    summary:
-      'Changes since a cursor in all tables, oldest first. A page ends after about 16 MiB of rows, even below its limit.',
-    method: 'GET',
-    auth: session,
-    limit: 'rows_delta',
-    params: Since,
-    answers: 'large',
-    result: Page,
-    errors: ['cursor_expired', 'epoch_mismatch'],
-    example: { cursor: 0 },
-  }),
+  delta: action({ ...deltaAction, auth: session, limit: 'rows_delta' }),
   push: action({
-    summary: 'Apply up to 100 changes. Each succeeds or fails independently.',
-    method: 'POST',
+    ...pushAction,
     auth: session,
     limit: 'rows_push',
     params: Type.Object({ operations: Type.Array(Operation), cursor: Type.Optional(Cursor) }),
-    maxBody: PUSH_BODY,
-    maxValues: PUSH_VALUES,
-    answers: 'large',
-    takesHeaders: ['idempotencyKey'],
-    result: Pushed,
-    errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
-    example: {
-      operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],
-    },
   }),
 })

@@ -66,7 +66,7 @@ export const Dump = Type.Object({
 })
 
 /** The position in the feed, the number of changes, and how long to wait for one. */
-export const Since = Type.Object({
+const Since = Type.Object({
   cursor: Cursor,
   limit: Type.Optional(Limit(DELTA_LIMIT.default, DELTA_LIMIT.max)),
   wait: Type.Optional(Wait),
@@ -74,7 +74,7 @@ export const Since = Type.Object({
 })
 
 /** Changes of the feed, oldest first. */
-export const Page = Type.Object({
+const Page = Type.Object({
   ok: Ok,
   changes: Type.Array(Change),
   cursor: Cursor,
@@ -84,12 +84,36 @@ export const Page = Type.Object({
   server_id: ServerId,
 })
 
-export const Pushed = Type.Object({
+const Pushed = Type.Object({
   ok: Ok,
   results: Type.Array(Outcome),
   cursor: Cursor,
   contiguous: Type.Boolean(),
 })
+
+/** Pulling and pushing rows, the same for devices and browser sessions. */
+export const deltaAction = {
+  summary: 'Changes since a cursor, oldest first. A page ends after about 16 MiB of rows, even below its limit.',
+  method: 'GET',
+  params: Since,
+  answers: 'large',
+  result: Page,
+  errors: ['cursor_expired', 'epoch_mismatch'],
+  example: { cursor: 0 },
+} as const
+export const pushAction = {
+  summary: 'Apply up to 100 changes. Each succeeds or fails independently.',
+  method: 'POST',
+  maxBody: PUSH_BODY,
+  maxValues: PUSH_VALUES,
+  answers: 'large',
+  takesHeaders: ['idempotencyKey'],
+  result: Pushed,
+  errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
+  example: {
+    operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],
+  },
+} as const
 
 export const syncData = endpoint('/api/sync/data.php', {
   initial_sync: action({
@@ -104,20 +128,9 @@ export const syncData = endpoint('/api/sync/data.php', {
     errors: [],
     example: {},
   }),
-  delta: action({
-    summary: 'Changes since a cursor, oldest first. A page ends after about 16 MiB of rows, even below its limit.',
-    method: 'GET',
-    auth: { device: true },
-    limit: 'sync_delta',
-    params: Since,
-    answers: 'large',
-    result: Page,
-    errors: ['cursor_expired', 'epoch_mismatch'],
-    example: { cursor: 0 },
-  }),
+  delta: action({ ...deltaAction, auth: { device: true }, limit: 'sync_delta' }),
   push: action({
-    summary: 'Apply up to 100 changes. Each succeeds or fails independently.',
-    method: 'POST',
+    ...pushAction,
     auth: { device: true },
     limit: 'sync_push',
     params: Type.Object({
@@ -125,14 +138,5 @@ export const syncData = endpoint('/api/sync/data.php', {
       cursor: Type.Optional(Cursor),
       device_id: Type.Optional(Type.String({ maxLength: 200 })),
     }),
-    maxBody: PUSH_BODY,
-    maxValues: PUSH_VALUES,
-    answers: 'large',
-    takesHeaders: ['idempotencyKey'],
-    result: Pushed,
-    errors: ['too_many_operations', 'conflict', 'idempotency_key_reuse'],
-    example: {
-      operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'Milk', content: 'two bottles' } }],
-    },
   }),
 })

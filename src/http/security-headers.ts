@@ -14,6 +14,9 @@ export const securityHeaders = (publicUrl: string): Record<string, string> => ({
   ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': `max-age=${HSTS_AGE}` } : {}),
 })
 
+/** The end of every policy of pages that the desktop frames. */
+const framedOnly = ["base-uri 'none'", "form-action 'none'", "webrtc 'block'", "frame-ancestors 'self'"]
+
 /**
  * Headers of files of custom apps. They run without an origin even when opened directly: no cookies, storage or pages
  * of this server, and only files of this server load. Frames without an origin need CORS even for their own files,
@@ -30,10 +33,7 @@ export const appFileHeaders = {
     "font-src 'self' data:",
     "connect-src 'self'",
     'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "webrtc 'block'",
-    "frame-ancestors 'self'",
+    ...framedOnly,
   ].join('; '),
   'x-frame-options': 'SAMEORIGIN',
   'x-dns-prefetch-control': 'off',
@@ -83,10 +83,7 @@ export const systemAppHeaders: Record<string, string> = {
     "connect-src 'none'",
     // For file decoders; the policy applies inside workers too.
     'worker-src blob:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "webrtc 'block'",
-    "frame-ancestors 'self'",
+    ...framedOnly,
   ].join('; '),
   'permissions-policy': permissionsPolicy,
   'cache-control': 'no-cache',
@@ -109,10 +106,7 @@ export const sandboxHeaders = (scriptHash: string): Record<string, string> => ({
       'img-src data:',
       "connect-src 'none'",
       'worker-src blob:',
-      "base-uri 'none'",
-      "form-action 'none'",
-      "webrtc 'block'",
-      "frame-ancestors 'self'",
+      ...framedOnly,
     ].join('; '),
     "script-src 'unsafe-inline' blob:; worker-src blob:",
   ].join(', '),
@@ -129,10 +123,7 @@ export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<s
     `script-src 'sha256-${scriptHash}'`,
     "style-src 'unsafe-inline'",
     `frame-src ${origin}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "webrtc 'block'",
-    "frame-ancestors 'self'",
+    ...framedOnly,
   ].join('; '),
   'permissions-policy': permissionsPolicy,
   'cache-control': 'no-cache',

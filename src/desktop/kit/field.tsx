@@ -89,8 +89,40 @@ export function Switch({ label, ...rest }: { label: string } & InputProps) {
   )
 }
 
-export const SearchField = ({ label, ...rest }: { label: string } & InputProps) => (
-  <input type="search" class="search" aria-label={label} placeholder={label} {...(rest as object)} />
+export const SearchField = ({
+  label,
+  onText,
+  ...rest
+}: { label: string; onText: (text: string) => void } & InputProps) => (
+  <input
+    type="search"
+    class="search"
+    aria-label={label}
+    placeholder={label}
+    {...(rest as object)}
+    onInput={({ currentTarget }) => onText(currentTarget.value)}
+  />
+)
+
+/** A selection without a visible label, for filters above a list. */
+export const FilterSelect = ({
+  options,
+  onPick,
+  ...rest
+}: {
+  class?: string
+  'aria-label': string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+  onPick: (value: string) => void
+}) => (
+  <select {...rest} onChange={({ currentTarget }) => onPick(currentTarget.value)}>
+    {options.map(([value, label]) => (
+      <option key={value} value={value}>
+        {label}
+      </option>
+    ))}
+  </select>
 )
 
 /** Tells password managers which account a form is for. */

@@ -42,22 +42,17 @@ export const OfflineBanner = () =>
 /** Placeholder of an app without data: its purpose, and a button to start. */
 export const FirstUse = ({
   icon,
-  title,
-  text,
-  add,
+  words,
   onAdd,
 }: {
   icon: IconNode
-  title: string
-  text: string
-  /** Label of the button. */
-  add: string
+  words: (key: 'none_yet' | 'none_yet_text' | 'new') => string
   onAdd: () => void
 }) => (
-  <EmptyState icon={icon} title={title}>
-    <p>{text}</p>
+  <EmptyState icon={icon} title={words('none_yet')}>
+    <p>{words('none_yet_text')}</p>
     <Button kind="main" icon={Plus} onClick={onAdd}>
-      {add}
+      {words('new')}
     </Button>
   </EmptyState>
 )

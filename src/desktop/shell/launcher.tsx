@@ -74,11 +74,7 @@ export function Launcher() {
           if (found[0]) start(found[0].slug)
         }}
       >
-        <SearchField
-          label={words('search_apps')}
-          value={searchText}
-          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
-        />
+        <SearchField label={words('search_apps')} value={searchText} onText={setSearchText} />
       </form>
       <div class="launcher-apps">
         {found.map(({ slug, description }) => (

@@ -1,15 +1,11 @@
-import { DAY, type Clock } from '../../base/clock.ts'
+import { DAY } from '../../base/clock.ts'
 import { compact } from '../../storage/feed/changes.ts'
 import { forgetDeletions } from '../../storage/chat/messages.ts'
 import { collectorIsHeld } from '../../storage/contents/collector-holds.ts'
-import type { Contents } from '../../storage/contents/contents.ts'
-import type { Database } from '../../storage/engine/database.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
 import { forgettable, removable } from '../../storage/contents/unreferenced.ts'
-import type { History } from '../files/files.ts'
-import type { Settings } from './settings.ts'
 import { ClockInDoubt, noteRun } from './clock-jump.ts'
-import { CONTENT_GRACE } from './upkeep.ts'
+import { CONTENT_GRACE, type UpkeepParts } from './upkeep.ts'
 
 export interface Collected {
   /** Trash entries and versions past their retention. */
@@ -45,16 +41,8 @@ export interface Cleanup {
   shrink(): Promise<{ before: number; after: number }>
 }
 
-interface Parts {
-  database: Database
-  contents: Contents
-  history: Pick<History, 'forgetTrash' | 'forgetVersions'>
-  clock: Clock
-  settings: Settings
-}
-
 /** Maintenance on demand. */
-export function makeCleanup({ database, contents, history, clock, settings }: Parts): Cleanup {
+export function makeCleanup({ database, contents, history, clock, settings }: UpkeepParts): Cleanup {
   async function assertClock(now: number): Promise<void> {
     const jump = await noteRun(database, now)
     if (jump) throw new ClockInDoubt(jump)

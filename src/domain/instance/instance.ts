@@ -1,19 +1,18 @@
-import { iso, type Clock } from '../../base/clock.ts'
+import { iso } from '../../base/clock.ts'
 import { Busy } from '../../base/errors.ts'
 import { sleep } from '../../base/sleep.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
-import { first, prepared, type Database } from '../../storage/engine/database.ts'
+import { first, prepared } from '../../storage/engine/database.ts'
 import { appliedMigrations } from '../../storage/engine/migrations/migrate.ts'
-import type { History } from '../files/files.ts'
 import type { Audit } from './audit.ts'
 import { makeMaintenance } from './maintenance.ts'
-import type { Maintenance, Settings } from './settings.ts'
+import type { Maintenance } from './settings.ts'
 import { unconfirmedJump } from './clock-jump.ts'
 import { makeCleanup } from './cleanup.ts'
 import { makeStorageCheck } from './storage-check.ts'
 import { makeUntrustedProxy } from './untrusted-proxy.ts'
-import { CONTENT_GRACE, makeUpkeep } from './upkeep.ts'
+import { CONTENT_GRACE, makeUpkeep, type UpkeepParts } from './upkeep.ts'
 import { makeUsage } from './usage.ts'
 
 export {
@@ -37,12 +36,7 @@ export interface Identity {
   epoch: string
 }
 
-interface Parts {
-  database: Database
-  contents: Contents
-  history: Pick<History, 'forgetTrash' | 'forgetVersions'>
-  clock: Clock
-  settings: Settings
+interface Parts extends UpkeepParts {
   audit: Audit
   identity: Identity
   version: string

@@ -43,7 +43,7 @@ export const CONTENT_GRACE = DAY
 
 export const UPKEEP_EVERY = HOUR
 
-interface Parts {
+export interface UpkeepParts {
   database: Database
   contents: Contents
   history: Pick<History, 'forgetTrash' | 'forgetVersions'>
@@ -57,7 +57,7 @@ interface Parts {
  * after everything else is done. Does nothing while the clock may have jumped.
  */
 export const makeUpkeep =
-  ({ database, contents, history, clock, settings }: Parts) =>
+  ({ database, contents, history, clock, settings }: UpkeepParts) =>
   async (): Promise<Removed> => {
     const now = clock.now()
     const values = await settings.values()

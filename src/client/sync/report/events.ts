@@ -1,4 +1,3 @@
-import type { Reason } from '../plan/plan-builder.ts'
 import type { Ignored, Skipped } from '../plan/sync-tree.ts'
 import type { LeftItem, Step } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
@@ -27,15 +26,8 @@ export interface RowTally {
   new_rejected: number
 }
 
-export interface Planned {
-  op: Done['op']
-  path: string
-  reason?: Reason
-  size?: number
-  copy?: string
-  to?: string
-  files?: number
-}
+/** An operation of a plan, with the bytes it would transfer. */
+export type Planned = Done
 
 /** Progress of a plan's transfers. */
 export interface Progress {

@@ -53,12 +53,7 @@ function Filters({ view, setView }: { view: View; setView: (view: View) => void 
   }, [typed])
   return (
     <div class="filters">
-      <SearchField
-        label={words('audit_user')}
-        value={typed}
-        maxLength={100}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-      />
+      <SearchField label={words('audit_user')} value={typed} maxLength={100} onText={setTyped} />
       <Select
         label={words('about')}
         value={view.group}

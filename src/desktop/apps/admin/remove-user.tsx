@@ -84,12 +84,7 @@ function RecipientField({
   return (
     <>
       {(searchText !== '' || (value?.total ?? 0) > MAX_OPTIONS) && (
-        <SearchField
-          label={words('search_heir')}
-          value={searchText}
-          maxLength={100}
-          onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
-        />
+        <SearchField label={words('search_heir')} value={searchText} maxLength={100} onText={setSearchText} />
       )}
       <Select
         label={words('files_to')}

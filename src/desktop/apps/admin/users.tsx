@@ -91,12 +91,7 @@ function UserList({
   return (
     <>
       <div class="filters">
-        <SearchField
-          label={words('search_users')}
-          value={typed}
-          maxLength={100}
-          onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        />
+        <SearchField label={words('search_users')} value={typed} maxLength={100} onText={setTyped} />
         <Select
           label={words('show')}
           value={filter}

@@ -2,7 +2,7 @@ import { Grid2x2Plus, Plus } from 'lucide'
 import { categories } from '../../../contract/app-categories.ts'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { Button, IconButton } from '../../kit/button.tsx'
-import { SearchField } from '../../kit/field.tsx'
+import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading } from '../../kit/placeholders.tsx'
 import { describeError } from '../../kit/api-error.ts'
@@ -76,26 +76,16 @@ function Items() {
 export const AppList = () => (
   <>
     <Toolbar label={words('apps')}>
-      <SearchField
-        label={words('search')}
-        value={searchText.value}
-        onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
-      />
+      <SearchField label={words('search')} value={searchText.value} onText={(text) => void (searchText.value = text)} />
       <IconButton icon={Plus} label={words('add')} onClick={startNew} />
     </Toolbar>
-    <select
+    <FilterSelect
       class="app-filter"
       aria-label={words('category')}
       value={category.value}
-      onChange={({ currentTarget }) => void (category.value = currentTarget.value as typeof category.value)}
-    >
-      <option value="all">{words('all')}</option>
-      {categories.map((one) => (
-        <option key={one} value={one}>
-          {words(one)}
-        </option>
-      ))}
-    </select>
+      options={[['all', words('all')], ...categories.map((one) => [one, words(one)] as const)]}
+      onPick={(one) => void (category.value = one as typeof category.value)}
+    />
     <Items />
   </>
 )

@@ -104,11 +104,7 @@ export function ConversationList() {
       </Toolbar>
       {(conversations.value?.length ?? 0) >= SEARCH_FROM && (
         <div class="side-search">
-          <SearchField
-            label={words('search')}
-            value={searchText}
-            onInput={({ currentTarget }) => setSearchText(currentTarget.value)}
-          />
+          <SearchField label={words('search')} value={searchText} onText={setSearchText} />
         </div>
       )}
       <List searchText={searchText} />

@@ -76,9 +76,7 @@ function BookmarkDialog({ bookmark }: { bookmark: Bookmark }) {
 function List() {
   const limit = useSignal(PAGE_SIZE)
   const all = bookmarks.value
-  const none = (
-    <FirstUse icon={Mark} title={words('none_yet')} text={words('none_yet_text')} add={words('new')} onAdd={create} />
-  )
+  const none = <FirstUse icon={Mark} words={words} onAdd={create} />
   const isFiltered = searchText.value !== '' || folder.value !== '*'
   return (
     <EntriesView of={entries} icon={Mark} count={all.length} isFiltered={isFiltered} empty={none}>
@@ -137,7 +135,7 @@ export function Bookmarks() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>

@@ -2,6 +2,7 @@ import { CalendarDays, ChevronLeft, ChevronRight, Plus } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
+import { FilterSelect } from '../../kit/field.tsx'
 import { formatDay, formatTime, today } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
@@ -55,15 +56,16 @@ function Bar() {
       <h2 class="month-name" aria-live="polite">
         {monthName()}
       </h2>
-      <select
+      <FilterSelect
         class="calendar-view"
         aria-label={words('view')}
         value={view.value}
-        onChange={({ currentTarget }) => void (view.value = currentTarget.value as 'month')}
-      >
-        <option value="month">{words('month')}</option>
-        <option value="week">{words('week')}</option>
-      </select>
+        options={[
+          ['month', words('month')],
+          ['week', words('week')],
+        ]}
+        onPick={(value) => void (view.value = value as 'month')}
+      />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
     </Toolbar>
   )

@@ -229,7 +229,7 @@ export function SearchPanel({ room }: { room: ChatRoom | undefined }) {
           value={query}
           maxLength={200}
           ref={(field) => void (query === '' && hits === undefined && field?.focus())}
-          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+          onText={setQuery}
         />
         {room && (
           <Switch

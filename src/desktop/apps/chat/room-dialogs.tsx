@@ -47,7 +47,7 @@ function People({
         label={words('find_people')}
         value={query}
         data-first={onPick ? '' : undefined}
-        onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        onText={setQuery}
         onKeyDown={(event) => {
           if (event.key !== 'Enter') return
           event.preventDefault()

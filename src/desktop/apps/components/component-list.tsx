@@ -58,15 +58,7 @@ function Items() {
   if (lines.value.length === 0 && searchText.value !== '')
     return <EmptyState icon={Puzzle} title={words('none_found')} />
   if (lines.value.length === 0)
-    return (
-      <FirstUse
-        icon={Puzzle}
-        title={words('none_yet')}
-        text={words('none_yet_text')}
-        add={words('new')}
-        onAdd={() => void (isNewDialogOpen.value = true)}
-      />
-    )
+    return <FirstUse icon={Puzzle} words={words} onAdd={() => void (isNewDialogOpen.value = true)} />
   return (
     <div class="kinds">
       {kinds.map((kind) => {
@@ -102,11 +94,7 @@ async function resetAll(): Promise<void> {
 export const ComponentList = () => (
   <>
     <Toolbar label={words('components')}>
-      <SearchField
-        label={words('search')}
-        value={searchText.value}
-        onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
-      />
+      <SearchField label={words('search')} value={searchText.value} onText={(text) => void (searchText.value = text)} />
       <IconButton
         icon={Layers}
         label={words('profiles')}

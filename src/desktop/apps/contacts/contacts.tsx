@@ -98,15 +98,7 @@ function Details({ contact }: { contact: Contact }) {
 }
 
 function List() {
-  const none = (
-    <FirstUse
-      icon={ContactRound}
-      title={words('none_yet')}
-      text={words('none_yet_text')}
-      add={words('new')}
-      onAdd={() => entries.create()}
-    />
-  )
+  const none = <FirstUse icon={ContactRound} words={words} onAdd={() => entries.create()} />
   return (
     <EntriesView
       of={entries}
@@ -138,7 +130,7 @@ export function Contacts() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
             </Toolbar>

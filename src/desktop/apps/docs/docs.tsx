@@ -2,7 +2,7 @@ import { Archive, FileText, Plus } from 'lucide'
 import { IconButton } from '../../kit/button.tsx'
 import { EntryList } from '../../kit/entry-list.tsx'
 import { EntriesView } from '../../kit/entry-controls.tsx'
-import { SearchField } from '../../kit/field.tsx'
+import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
@@ -22,37 +22,22 @@ const Line = ({ doc }: { doc: Doc }) => (
 )
 
 const Filter = () => (
-  <select
+  <FilterSelect
     class="doc-filter"
     aria-label={words('shown')}
     value={filter.value}
-    onChange={({ currentTarget }) => void (filter.value = currentTarget.value)}
-  >
-    <option value="all">{words('all')}</option>
-    {folders.value.map((name) => (
-      <option key={name} value={`folder:${name}`}>
-        {words('in_folder', name)}
-      </option>
-    ))}
-    {tags.value.map((name) => (
-      <option key={name} value={`tag:${name}`}>
-        {words('with_tag', name)}
-      </option>
-    ))}
-    <option value="archive">{words('in_archive')}</option>
-  </select>
+    options={[
+      ['all', words('all')],
+      ...folders.value.map((name) => [`folder:${name}`, words('in_folder', name)] as const),
+      ...tags.value.map((name) => [`tag:${name}`, words('with_tag', name)] as const),
+      ['archive', words('in_archive')],
+    ]}
+    onPick={(value) => void (filter.value = value)}
+  />
 )
 
 function List() {
-  const none = (
-    <FirstUse
-      icon={FileText}
-      title={words('none_yet')}
-      text={words('none_yet_text')}
-      add={words('new')}
-      onAdd={create}
-    />
-  )
+  const none = <FirstUse icon={FileText} words={words} onAdd={create} />
   const isFiltered = searchText.value !== '' || filter.value !== 'all'
   return (
     <EntriesView of={entries} icon={FileText} count={docs.value.length} isFiltered={isFiltered} empty={none}>
@@ -79,7 +64,7 @@ export function Docs() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>

@@ -173,7 +173,7 @@ export function FolderView() {
         <SearchField
           label={words('search')}
           value={searchText.value}
-          onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+          onText={(text) => void (searchText.value = text)}
         />
         <IconButton
           icon={view.value === 'list' ? LayoutGrid : List}

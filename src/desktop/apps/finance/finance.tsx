@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { ChartPie, Download, Plus } from 'lucide'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { EntriesView } from '../../kit/entry-controls.tsx'
-import { SearchField } from '../../kit/field.tsx'
+import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatDate, formatNumber, today } from '../../kit/formats.ts'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
@@ -123,45 +123,25 @@ function Transactions() {
 
 const Filters = () => (
   <div class="filters">
-    <select
+    <FilterSelect
       aria-label={words('month')}
       value={month.value}
-      onChange={({ currentTarget }) => void (month.value = currentTarget.value)}
-    >
-      <option value="">{words('all_months')}</option>
-      {months.value.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
-    <select
+      options={[['', words('all_months')], ...months.value.map((name) => [name, name] as const)]}
+      onPick={(name) => void (month.value = name)}
+    />
+    <FilterSelect
       aria-label={words('category')}
       value={category.value}
-      onChange={({ currentTarget }) => void (category.value = currentTarget.value)}
-    >
-      <option value="">{words('all_categories')}</option>
-      {categories.value.map((name) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={[['', words('all_categories')], ...categories.value.map((name) => [name, name] as const)]}
+      onPick={(name) => void (category.value = name)}
+    />
   </div>
 )
 
 export function Finance() {
   const transaction = entries.current.value
   const isFiltered = searchText.value !== '' || month.value !== '' || category.value !== ''
-  const none = (
-    <FirstUse
-      icon={ChartPie}
-      title={words('none_yet')}
-      text={words('none_yet_text')}
-      add={words('new')}
-      onAdd={create}
-    />
-  )
+  const none = <FirstUse icon={ChartPie} words={words} onAdd={create} />
   return (
     <>
       <h1 class="unseen">{words('finance')}</h1>
@@ -171,7 +151,7 @@ export function Finance() {
           <SearchField
             label={words('search')}
             value={searchText.value}
-            onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+            onText={(text) => void (searchText.value = text)}
           />
           <IconButton icon={Download} label={words('export')} onClick={save} />
           <IconButton icon={Plus} label={words('new')} onClick={create} />

@@ -1,7 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { Pin, Plus, StickyNote } from 'lucide'
 import { IconButton, Button } from '../../kit/button.tsx'
-import { SearchField } from '../../kit/field.tsx'
+import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
@@ -59,15 +59,7 @@ function List() {
   if (keys.value.length === 0) {
     if (searchText.value !== '' || category.value !== '')
       return <EmptyState icon={StickyNote} title={words('none_found')} />
-    return (
-      <FirstUse
-        icon={StickyNote}
-        title={words('none_yet')}
-        text={words('none_yet_text')}
-        add={words('new')}
-        onAdd={create}
-      />
-    )
+    return <FirstUse icon={StickyNote} words={words} onAdd={create} />
   }
   return (
     <VirtualList
@@ -100,24 +92,18 @@ export function Notes() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
             {categories.value.length > 0 && (
-              <select
+              <FilterSelect
                 class="category-filter"
                 aria-label={words('category')}
                 value={category.value}
-                onChange={({ currentTarget }) => void (category.value = currentTarget.value)}
-              >
-                <option value="">{words('all')}</option>
-                {categories.value.map((name) => (
-                  <option key={name} value={name}>
-                    {name}
-                  </option>
-                ))}
-              </select>
+                options={[['', words('all')], ...categories.value.map((name) => [name, name] as const)]}
+                onPick={(name) => void (category.value = name)}
+              />
             )}
             <List />
           </>

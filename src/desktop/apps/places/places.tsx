@@ -54,15 +54,7 @@ function Details({ place }: { place: Place }) {
 }
 
 function List() {
-  const none = (
-    <FirstUse
-      icon={MapPin}
-      title={words('none_yet')}
-      text={words('none_yet_text')}
-      add={words('new')}
-      onAdd={() => entries.create()}
-    />
-  )
+  const none = <FirstUse icon={MapPin} words={words} onAdd={() => entries.create()} />
   return (
     <EntriesView
       of={entries}
@@ -95,7 +87,7 @@ export function Places() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
               <IconButton
                 icon={Globe}

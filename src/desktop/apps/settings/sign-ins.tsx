@@ -11,19 +11,21 @@ import { describeError } from '../../kit/api-error.ts'
 import { parseUserAgent } from './user-agent.ts'
 import { words } from './words.ts'
 
+async function endAccess(request: Promise<unknown>, reload: () => Promise<void>): Promise<void> {
+  try {
+    await request
+    toast(words('ended'))
+  } catch (error) {
+    toastError(error)
+  }
+  await reload()
+}
+
 export function Sessions() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.sessions', {}))
   if (error !== undefined) return <p class="problem">{describeError(error)}</p>
   if (!value) return <Loading />
-  const end = async (session_id: number) => {
-    try {
-      await bridge.call('accountSettings.revoke_session', { session_id })
-      toast(words('ended'))
-    } catch (error) {
-      toastError(error)
-    }
-    await reload()
-  }
+  const end = (session_id: number) => endAccess(bridge.call('accountSettings.revoke_session', { session_id }), reload)
   return (
     <ul class="sign-ins">
       {value.sessions.map(({ session_id, user_agent, ip, last_used_at, current }) => {
@@ -64,14 +66,7 @@ export function Devices() {
       action: words('revoke'),
       danger: true,
     })
-    if (!isConfirmed) return
-    try {
-      await bridge.call('accountSettings.revoke_device', { token_id })
-      toast(words('ended'))
-    } catch (error) {
-      toastError(error)
-    }
-    await reload()
+    if (isConfirmed) await endAccess(bridge.call('accountSettings.revoke_device', { token_id }), reload)
   }
   return (
     <ul class="sign-ins">

@@ -148,7 +148,7 @@ export function Tasks() {
               <SearchField
                 label={words('search')}
                 value={searchText.value}
-                onInput={({ currentTarget }) => void (searchText.value = currentTarget.value)}
+                onText={(text) => void (searchText.value = text)}
               />
             </Toolbar>
             {filter.value !== 'done' && <Add />}
