@@ -1,9 +1,11 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
+import { syncFiles } from '../../src/contract/sync-files.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { verify } from '../../src/domain/backups/backups.ts'
 import { openPostgres } from '../../src/storage/engine/postgres.ts'
@@ -22,6 +24,7 @@ import { rowsAndCursorOf } from '../support/everything.ts'
 import { cutListening, freshName, listeningAt, programs, startPostgres, type Cluster } from '../support/postgres.ts'
 import { s3Environment as keys, s3OfFile } from '../support/s3.ts'
 import { folderOfTest, settingsNoticed } from '../support/server.ts'
+import { tarOf } from '../support/tar.ts'
 
 const LARGE = 300_000
 
@@ -262,6 +265,31 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     for (const { local } of servers) expect(await local.domain.instance.storage.check()).toMatchObject({ flaws: [] })
     const manifests = await Promise.all(sides.map((side) => side.manifest()))
     expect(manifests[0]!.files).toEqual(manifests[1]!.files)
+  })
+
+  test('store the same files for many accounts at once, in whatever order they come', async () => {
+    const place = await site()
+    const servers = [await place.start(), await place.start()]
+    const ground = { url: servers[0]!.url, database: place.database, clock: place.clock }
+    const files = Array.from({ length: 20 }, (_, index) => ({ name: `${index}.txt`, content: `file ${index}` }))
+    const send = (account: Account, ...entries: typeof files) =>
+      account.call(
+        syncFiles.actions.upload_batch,
+        {},
+        { headers: { 'content-type': 'application/x-tar' }, body: tarOf(...entries) },
+      )
+    await send(await makeAccount(ground, { role: 'admin' }), ...files)
+    const people = await Promise.all(Array.from({ length: 8 }, () => makeAccount(ground)))
+    const replies = await Promise.all(
+      people.flatMap((one, index) => [
+        send(at(servers[index % 2]!, one), ...files),
+        send(at(servers[(index + 1) % 2]!, one), ...files.toReversed()),
+      ]),
+    )
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
+    const { rows } = await sql<{ deadlocks: number }>`select deadlocks from pg_stat_database
+      where datname = current_database()`.execute(place.database.read.q)
+    expect(rows).toEqual([{ deadlocks: 0 }])
   })
 
   test('go on when one of them is gone, and when the database was', async () => {

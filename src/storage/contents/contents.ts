@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { sql } from 'kysely'
 import { ByteBuffer } from '../../base/byte-buffer.ts'
+import { HOUR } from '../../base/clock.ts'
 import { Busy } from '../../base/errors.ts'
 import { TooLarge, type Arrival, type BlobStore } from './blobs/blobs.ts'
 import { LEAST_GRACE, makeCollector, type Collector } from './collector.ts'
@@ -67,6 +68,18 @@ const claimQuery = prepared<{ sha256: string; size: number; data: Uint8Array | n
     .onConflict((conflict) => conflict.column('sha256').doUpdateSet({ touched_at: sql`excluded.touched_at` })),
 )
 
+const recentQuery = prepared<{ sha256: string; since: number }, { sha256: string }>(({ q, p }) =>
+  q.selectFrom('contents').select('sha256').where('sha256', '=', p.sha256).where('touched_at', '>', p.since),
+)
+
+/**
+ * Inserts a content, or notes that it was stored again. A recent row stays unlocked: accounts share contents, and
+ * transactions on Postgres that store the same files would wait for each other in a circle.
+ */
+async function ensureRow(tx: Writer, { sha256, size, data }: Staged, now: number): Promise<void> {
+  if (!(await first(recentQuery(tx, { sha256, since: now - HOUR })))) await claimQuery(tx, { sha256, size, data, now })
+}
+
 const dataQuery = prepared<{ sha256: string }, { data: Uint8Array | null }>(({ q, p }) =>
   q.selectFrom('contents').select('data').where('sha256', '=', p.sha256),
 )
@@ -130,17 +143,18 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
       }
     },
 
-    async claim(tx, { sha256, size, data, arrived_at, seen }, now) {
+    async claim(tx, staged, now) {
+      const { sha256, data, arrived_at, seen } = staged
       if (arrived_at === undefined) throw new Error(`Content ${sha256} is claimed before it was published.`)
       if (data === null && Date.now() - arrived_at > LEAST_GRACE / 2)
         throw new Busy('The clock moved on while the content was stored. Send it again.')
       if (seen !== undefined) await assertNotRemoved(tx, sha256, seen)
-      await claimQuery(tx, { sha256, size, data, now })
+      await ensureRow(tx, staged, now)
     },
 
-    async abandon(tx, user, { sha256, size, data }, now) {
-      await claimQuery(tx, { sha256, size, data, now })
-      await release(tx, user, { sha256, size })
+    async abandon(tx, user, staged, now) {
+      await ensureRow(tx, staged, now)
+      await release(tx, user, staged)
     },
 
     async read(sha256, range) {
