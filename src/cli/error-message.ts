@@ -17,10 +17,17 @@ export function errorMessage(error: unknown): string {
   return damageOf(error)?.text ?? fileProblem(error) ?? (error instanceof Error ? error.message : String(error))
 }
 
-/** Translates the server's text, which may extend that of the contract. */
-function translate({ code, message }: Fault): string {
+/** Translates the server's text, which may extend that of the contract; names the time when another attempt makes sense. */
+function translate({ code, message, extra: { retryAfter } }: Fault): string {
   const [text, fixed] = [ENGLISH[code], errors[code][1]]
-  return text !== undefined && message.startsWith(fixed) ? text + message.slice(fixed.length) : message
+  if (text !== undefined && message.startsWith(fixed)) return text + message.slice(fixed.length)
+  return retryAfter === undefined ? message : message.replace(/ later\.$/, ` ${whenText(retryAfter)}.`)
+}
+
+function whenText(seconds: number): string {
+  if (seconds < 120) return `in ${seconds} s`
+  const [now, time] = [Date.now(), Date.now() + 1_000 * seconds].map((ms) => formatTime(ms).split(' '))
+  return `at ${now![0] === time![0] ? time![1] : time!.join(' ')}`
 }
 
 /** The fields that are invalid, where the message does not name them. */

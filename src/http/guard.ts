@@ -83,7 +83,7 @@ async function limit(
   void reply.header('ratelimit-remaining', status.remaining)
   void reply.header('ratelimit-reset', status.reset)
   if (status.retryAfter > 0) {
-    const text = `At most ${status.limit} such requests in ${LIMIT_WINDOW} seconds; try again in ${status.retryAfter}.`
+    const text = `At most ${status.limit} such requests in ${LIMIT_WINDOW} seconds; try again in ${status.retryAfter} s.`
     throw fault('rate_limited', { text, retryAfter: status.retryAfter })
   }
 }

@@ -218,6 +218,27 @@ test('Ctrl-C ends a run in order: code 130, no lock left, and the next one goes 
   expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
 })
 
+test('a run with --retry survives an outage, and is quiet with --quiet', async () => {
+  const { profile, roots } = await folders(1)
+  const [root] = roots as [string]
+  write(root, 'a.txt', 'a')
+  await ok(['maintenance', 'on'])
+  expect(await svc(['sync', root, '--profile', profile])).toMatchObject({ code: 7 })
+  const { child, ended } = start(['sync', root, '--profile', profile, '--retry', '5m'])
+  const said = await new Promise((resolve) => child.stderr!.once('data', (text) => resolve(String(text))))
+  expect(said).toMatch(/ Trying again until \d{4}-\d\d-\d\d \d\d:\d\d\.$/m)
+  await ok(['maintenance', 'off'])
+  expect(await ended).toMatchObject({ code: 0, stdout: expect.stringContaining('In sync: uploaded 1 file') as unknown })
+  symlinkSync('/nowhere', join(root, 'link'))
+  const quiet = ['sync', root, '--profile', profile, '--quiet']
+  expect(await svc(quiet)).toEqual({ code: 3, stdout: '', stderr: '' })
+  expect(await svc(quiet)).toEqual({ code: 0, stdout: '', stderr: '' })
+  expect(await svc(['sync', 'status', root])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('Left out    1 link or special file; --json lists them') as unknown,
+  })
+})
+
 test('while one run is at work another one says so', async () => {
   const { profile, roots } = await folders(1)
   const [root] = roots as [string]

@@ -2,9 +2,10 @@ import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
-import type { Planned, Summary, SyncEvent } from '../../client/sync/index.ts'
+import type { Changes, Planned, Summary, SyncEvent } from '../../client/sync/index.ts'
 import type { ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
+import { formatTime } from '../time-format.ts'
 import { limitText, limitWords, makeProgressLine } from './progress-line.ts'
 import { reasons } from './reason-texts.ts'
 
@@ -36,6 +37,7 @@ export function makeRunReport(io: Io) {
   let ignored = 0
   /** Whether the delay by rate limits was announced. */
   let isAnnounced = false
+  let isRetrying = false
 
   function line(op: Planned): void {
     lines += 1
@@ -63,7 +65,15 @@ export function makeRunReport(io: Io) {
     else if (event.event === 'done') line(event)
     else if (event.event === 'ignored') ignoredLine(event)
     else if (event.event === 'notice') io.info(event.message)
-    else if (event.event === 'planned') {
+    else if (event.event === 'retrying') {
+      progress.end()
+      if (!isRetrying) io.info(`${printable(event.message)} Trying again until ${formatTime(event.until)}.`)
+      isRetrying = true
+    } else if (event.event === 'stopped') {
+      progress.end()
+      const did = changesIn(event)
+      if (did.length > 0) io.info(`Done before that: ${did.join(', ')}.`)
+    } else if (event.event === 'planned') {
       progress.end()
       isAnnounced = event.seconds >= ANNOUNCE_SECONDS && event.limited_by !== null
       if (isAnnounced) {
@@ -97,7 +107,7 @@ export function makeRunReport(io: Io) {
 }
 
 /** Short descriptions of what a run changed; empty if nothing. */
-export function changesIn(summary: Summary): string[] {
+export function changesIn(summary: Changes & Pick<Summary, 'rows'>): string[] {
   const { uploaded, downloaded, conflicts, rows } = summary
   return [
     uploaded.files > 0 ? `uploaded ${pluralize(uploaded.files, 'file')} (${formatSize(uploaded.bytes)})` : '',

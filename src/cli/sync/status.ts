@@ -55,7 +55,7 @@ export const status = command({
 
 function statusPage(io: Io, found: Status, now: number): string {
   const { root, url, username, running, watched, last_run: last, last_failure: failure } = found
-  const { agreed, pending, ignored, skipped, rows } = found
+  const { agreed, pending, ignored, skipped, left_out: leftOut, rows } = found
   const ago = (at: number): string => `${formatDuration(now - at)} ago`
   const did = last ? changesIn(last).join(', ') : ''
   const lastRun = last ? `${formatTime(last.at)}, ${ago(last.at)}${did === '' ? '' : `: ${did}`}` : 'none yet'
@@ -77,6 +77,10 @@ function statusPage(io: Io, found: Status, now: number): string {
   if (rows && rows.waiting > 0)
     lines.push(`Rows        ${pluralize(rows.waiting, 'change')} not sent to the server yet`)
   if (unresolved(found) > 0) lines.push(`Conflicts   ${unresolved(found)}: svc sync conflicts`)
+  if (leftOut.length > 0)
+    lines.push(
+      `Left out    ${pluralize(leftOut.length, 'link or special file', 'links or special files')}; --json lists them`,
+    )
   if (skipped.length > 0) lines.push(skippedText(io, skipped))
   return lines.join('\n')
 }

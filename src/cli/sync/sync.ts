@@ -24,6 +24,8 @@ export const sync = command({
     'What .svcignore names is ignored on both sides. It has rules as in a .gitignore, in the folder itself or in folders below, and is ' +
     'synchronised like any other file. Rules delete nothing; when they are removed, both sides are compared again. --dry-run shows the rule ' +
     'for everything that is ignored.\n\n' +
+    'Links, sockets and other special files are never synchronised. The run that meets one first lists it and ends with exit code 3; later runs ' +
+    'leave it alone. svc sync status --json lists them all.\n\n' +
     '--watch runs until interrupted. It synchronises a change on either side within seconds, and waits while the server is not reachable. ' +
     'It takes several folders; without one, all of this account.',
   needs: 'server',
@@ -33,12 +35,14 @@ export const sync = command({
     watch: flag.switch('keep running and synchronise changes'),
     maxDelete,
     forceDelete: flag.switch('delete without a limit'),
+    retry: flag.duration('while the server is unavailable, try again for this long'),
   },
   examples: [
     'svc sync',
     'svc sync ~/cloud --dry-run',
     'svc sync ~/cloud --max-delete 200',
     'svc sync --watch',
+    'svc sync --quiet --retry 10m',
     'svc sync --json',
   ],
   async run({ io, globals, api, account, args, flags }) {
@@ -48,6 +52,7 @@ export const sync = command({
       throw usage(
         '--watch cannot be combined with --dry-run or --force-delete: the deletion guard is for unattended runs.',
       )
+    if (flags.watch && flags.retry !== undefined) throw usage('--watch waits for the server in any case: omit --retry.')
     if (!flags.watch && args.dir.length > 1) throw usage('Several folders go with --watch only: name one.')
     const { userFolder } = await import('../../host/user-folders.ts')
     const { systemClock } = await import('../../base/clock.ts')
@@ -72,6 +77,7 @@ export const sync = command({
           api,
           account,
           dryRun: flags.dryRun,
+          retry: flags.retry,
           sleep,
           clock: systemClock,
           maxDelete: flags.forceDelete ? 'any' : flags.maxDelete,

@@ -137,7 +137,7 @@ function makeWatchReport(io: Io, roots: readonly string[]) {
           const skipped = JSON.stringify(summary.skipped)
           const news = skipped !== (leftAlone.get(root) ?? '[]')
           leftAlone.set(root, skipped)
-          if (!did && !news) return
+          if (!did && !(news && summary.skipped.length > 0)) return
           header(root)
           show.summary(summary)
         },

@@ -4,7 +4,7 @@ export { listFileConflicts, resolveFileConflict, type Choice, type FileConflict,
 export type { MaxDelete } from './plan/deletion-guard.ts'
 export type { Reason } from './plan/plan-builder.ts'
 export { makeReplicaWatch } from './replica-watch.ts'
-export type { Planned, Progress, Summary, SyncEvent, Undone } from './report/events.ts'
+export type { Changes, Planned, Progress, Summary, SyncEvent, Undone } from './report/events.ts'
 export { runSync } from './sync-run.ts'
 export { findRoot, findRoots, initRoot, listRoots } from './state/root.ts'
 export { readStatus, type Status } from './status.ts'

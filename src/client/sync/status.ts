@@ -4,6 +4,7 @@ import { isLocked } from '../../host/file-lock.ts'
 import { replicaFile } from '../replica/replica-file.ts'
 import { openReplica } from '../replica/replica.ts'
 import type { Failure, Summary } from './report/events.ts'
+import { splitSkipped } from './report/summary.ts'
 import { findMoves } from './plan/rename-candidates.ts'
 import { topmostMoves } from './plan/feasible-moves.ts'
 import { fillHashes } from './local/file-hashes.ts'
@@ -19,6 +20,7 @@ import { remapMap } from './plan/path-remap.ts'
 import type { Copied } from './state/sync-state.ts'
 import {
   emptyTree,
+  isNeverSynchronised,
   isUncertain,
   keyOf,
   skipCodes,
@@ -52,6 +54,8 @@ export interface Status {
   ignored: Ignored[]
   /** Items that no run synchronises, and failures of the last run. */
   skipped: (Skipped & { message: string })[]
+  /** Links and special files that a run has reported already. */
+  left_out: Skipped[]
   conflicts: Copied[]
   /** The account's rows; null if there is no replica. */
   rows: RowStatus | null
@@ -110,9 +114,10 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
     local.skipped.push(...back.skipped)
     const last_run = state.get<Summary & { at: number }>('last_run') ?? null
     const kinds = [...base.values()].map(({ kind }) => kind)
+    const found = splitSkipped(local.skipped, last_run)
     const skipped = [
-      ...local.skipped.map((each) => ({ ...each, message: skipCodes[each.code] })),
-      ...(last_run?.skipped ?? []),
+      ...found.skipped.map((each) => ({ ...each, message: skipCodes[each.code] })),
+      ...(last_run?.skipped ?? []).filter((each) => !isNeverSynchronised(each)),
     ]
     return {
       root: root.path,
@@ -131,6 +136,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       conflicts: state.conflicts().filter(({ copy }) => lstatPath(toLocalPath(root.path, copy))),
       rows: rowStatus(replicaFile(stateFolder, root.registered), root.registered, clock),
       skipped: [...new Map(skipped.map((each) => [`${each.code} ${each.path}`, each])).values()],
+      left_out: found.left_out,
     }
   } finally {
     close()

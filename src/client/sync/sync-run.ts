@@ -19,7 +19,7 @@ import { plan } from './plan/plan.ts'
 import { makeProgress } from './report/transfer-progress.ts'
 import { findPostponed } from './plan/postponed.ts'
 import { recover } from './apply/recovery.ts'
-import { makeReport, type Report } from './report/summary.ts'
+import { makeReport, totals, type Report } from './report/summary.ts'
 import { makeGuard, openRoot, rememberRun, type Root } from './state/root.ts'
 import { foldsCase, scan } from './local/scan.ts'
 import { openReplicaSync, type ReplicaSync } from './replica-sync.ts'
@@ -30,7 +30,9 @@ import type { State } from './state/sync-state.ts'
 import { emptyTree, type BaseTree, type LocalNode, type RemoteNode, type Tree } from './plan/sync-tree.ts'
 import { applyUndo, type PendingUndo } from './undo/undo-execution.ts'
 import { journalEntryOf, planUndo, scopeOf, within, type Step } from './undo/undo-plan.ts'
-import type { RunContext } from './run-context.ts'
+import type { Done, RunContext } from './run-context.ts'
+import { isTemporary } from '../http/connectivity.ts'
+import { retryAfterOf, withRetry } from '../http/request-retry.ts'
 import { deviceLabel } from './plan/conflict-names.ts'
 import { emptyTrash, runName } from './local/local-trash.ts'
 import type { Sleep } from '../../base/sleep.ts'
@@ -44,6 +46,8 @@ export interface SyncOptions {
   account: Account
   /** Plan only; change nothing. */
   dryRun: boolean
+  /** Repeat the run for this long while the server is unavailable, ms. */
+  retry?: number | undefined
   /** Undo the last run that changed something, instead of synchronising. */
   undo?: boolean
   maxDelete: MaxDelete
@@ -65,11 +69,30 @@ const ROUNDS = 5
  * during another run, `Unreachable`, and faults of the server. Completed work stays done, and the next run continues.
  */
 export async function runSync(options: SyncOptions): Promise<Summary> {
+  const { emit, clock, sleep, signal, retry = 0 } = options
+  const done: Done[] = []
+  const until = clock.now() + retry
+  function mayRepeat(error: unknown): boolean {
+    if (!isTemporary(error) || clock.now() >= until) return false
+    emit({ event: 'retrying', until, message: error.message })
+    return true
+  }
+  try {
+    const policy = { first: 1_000, longest: 30_000, timeLimit: retry, retryAfterOf, isTemporary: mayRepeat }
+    return await withRetry(() => runOnce(options, done), { ...policy, sleep, signal })
+  } catch (error) {
+    if (done.length > 0) emit({ event: 'stopped', ...totals(done) })
+    throw error
+  }
+}
+
+/** One attempt; adds what it does to `done`. */
+async function runOnce(options: SyncOptions, done: Done[]): Promise<Summary> {
   const { dryRun, clock, signal, emit, account } = options
   const root = await openRoot(options.path, options.stateFolder)
-  const report = makeReport({ root: root.path, dryRun, clock, emit })
-  const session = openForRun({ root, dryRun, notice: report.notice })
+  const session = openForRun({ root, dryRun, notice: (code, message) => emit({ event: 'notice', code, message }) })
   const { state } = session
+  const report = makeReport({ root: root.path, dryRun, clock, emit, done, last: state.get<Summary>('last_run') })
   const hasher = makeHasher()
   try {
     emit({ event: 'started', root: root.path, url: account.url, username: root.registered.username, dry_run: dryRun })

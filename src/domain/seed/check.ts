@@ -49,15 +49,24 @@ export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
   return seed
 }
 
-/** The parts of a document without schema errors; the others cannot be checked further. */
+/** Without these parts the rest of a user cannot be judged. */
+const NEEDED = new Set<unknown>(['username', 'password', 'password_file', 'password_hash', 'generate'])
+
+/** The parts of a document without schema errors, users without their broken parts; the others cannot be checked further. */
 function soundParts(document: unknown, found: readonly Problem[]): ReadSeed {
-  const broken = new Set(found.map(({ path }) => path.slice(0, 2).join('/')))
+  const isApart = ([list, , part]: Path): boolean => list === 'users' && part !== undefined && !NEEDED.has(part)
+  const broken = new Set(found.map(({ path }) => path.slice(0, isApart(path) ? 3 : 2).join('/')))
+  const sound = <T>({ path, value }: Placed<T>): Placed<T> => {
+    const parts = Object.entries(value as object).filter(([part]) => !broken.has([...path, part].join('/')))
+    return { path, value: Object.fromEntries(parts) as T }
+  }
   const whole = (broken.has('') ? {} : (document ?? {})) as Record<string, unknown>
   const list = <T>(name: string): Placed<T>[] =>
     Array.isArray(whole[name]) && !broken.has(name)
       ? (whole[name] as T[])
           .map((value, index) => ({ path: [name, index], value }))
           .filter(({ path }) => !broken.has(path.join('/')))
+          .map(sound)
       : []
   const users = Array.isArray(whole['users']) ? (whole['users'] as { username?: unknown }[]) : []
   return {

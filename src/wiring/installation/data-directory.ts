@@ -9,7 +9,11 @@ import { readRegularFile } from '../../host/regular-file.ts'
 /** A data directory that cannot be used; the message says what to do. */
 export class BadDataDirectory extends Error {
   override name = 'BadDataDirectory'
-  readonly exitCode = 4
+  readonly exitCode: number = 4
+}
+
+class BadConfigFile extends BadDataDirectory {
+  override readonly exitCode = 2
 }
 
 /** Where the service keeps everything. */
@@ -88,9 +92,16 @@ export async function readConfigFile({ config }: DataDirectory): Promise<Record<
     throw error
   }
   const parsed = understood(text)
-  if (!parsed) throw new BadDataDirectory(`${config} is not a JSON object: fix it, or move it away.`)
-  return parsed
+  if (parsed) return parsed
+  const line = text.slice(0, SOUND_MEMBERS.exec(text)?.[0].length ?? 0).split('\n').length
+  throw new BadConfigFile(
+    `${config}:${line}: this is not a JSON object. Check quotes and commas there, or move the file away.`,
+  )
 }
+
+/** The beginning of an object of texts, numbers and truth values, up to the first member that is not valid JSON. */
+const SOUND_MEMBERS =
+  /^\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null)\s*(?:,\s*(?=")|(?=\})))*/i
 
 function understood(text: string): Record<string, unknown> | undefined {
   try {

@@ -93,6 +93,7 @@ async function textOf({ file, input }: SeedOrigin, shown: string): Promise<strin
     size += chunk.length
     if (size > LARGEST) throw new NoSeedFile(`${shown} is larger than ${LARGEST / 1024 / 1024} MiB.`, 2)
   }
+  if (file === '-' && size === 0) throw new NoSeedFile('Standard input is empty: there is no seed to read.', 2)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch {

@@ -66,6 +66,7 @@ type SyncOptions = {
   /** Whether the rows of the account are brought up to date too. */
   rows?: boolean
   maxDelete?: MaxDelete
+  retry?: number
   signal?: AbortSignal
   token?: string
 }
@@ -124,6 +125,7 @@ async function makeClient({ api, url, token, owner }: Connection, options: Clien
       undo = false,
       rows = false,
       maxDelete,
+      retry,
       signal = new AbortController().signal,
       token: other = token,
     } = {}) =>
@@ -136,6 +138,7 @@ async function makeClient({ api, url, token, owner }: Connection, options: Clien
         undo,
         rows,
         maxDelete,
+        retry,
         clock: { now: () => time.now },
         sleep: (ms) => {
           slept.push(ms)

@@ -471,3 +471,48 @@ test('a folder that goes away while a run is at work loses nothing on the server
   rmSync(`${root}-unmounted`, { recursive: true })
   expect(server.tree()).toEqual({ ...all, '/n.txt': 'n' })
 })
+
+test('links and special files are reported once, and then left alone', async () => {
+  const { root, server, sync } = await makeBench()
+  write(root, 'a.txt', 'a')
+  symlinkSync('/nowhere', join(root, 'link'))
+  const link = { path: '/link', code: 'symlink' }
+  expect(await sync({ dryRun: true })).toMatchObject({ skipped: [link], left_out: [] })
+  expect(await sync()).toMatchObject({ skipped: [link], left_out: [], in_sync: false })
+  expect(await sync()).toMatchObject({ skipped: [], left_out: [link], in_sync: true })
+  symlinkSync('/nowhere', join(root, 'second'))
+  server.mischief = () => Promise.reject(fault('maintenance'))
+  await expect(sync()).rejects.toThrow()
+  server.mischief = undefined
+  expect(await sync()).toMatchObject({ skipped: [{ path: '/second' }], left_out: [link] })
+  rmSync(join(root, 'link'))
+  expect(await sync()).toMatchObject({ skipped: [], left_out: [{ path: '/second' }] })
+  symlinkSync('/nowhere', join(root, 'link'))
+  expect(await sync()).toMatchObject({ skipped: [link] })
+})
+
+test('a run is repeated while the server is away, sums up everything, and says what it did when it gives up', async () => {
+  const { root, server, sync, events, slept } = await makeBench()
+  const names = ['a.txt', 'b.txt', 'c.txt']
+  for (const name of names) write(root, name, name)
+  let [uploads, refusals] = [0, 0]
+  server.mischief = whenever('upload', () => {
+    uploads += 1
+    if (uploads === 1 || refusals >= 4) return undefined
+    refusals += 1
+    return Promise.reject(fault('maintenance', { text: 'Nothing answers.' }))
+  })
+  expect(await sync({ retry: 60_000 })).toMatchObject({ uploaded: { files: 3 }, in_sync: true })
+  expect(refusals).toBe(4)
+  expect(slept.length).toBeGreaterThan(0)
+  expect(events.find(({ event }) => event === 'retrying')).toMatchObject({
+    message: 'Nothing answers.',
+    until: NOW + 60_000,
+  })
+  expect(server.tree()).toEqual(Object.fromEntries(names.map((name) => [`/${name}`, name])))
+
+  for (const name of names) write(root, `second-${name}`, name)
+  ;[uploads, refusals] = [0, -1_000]
+  await expect(sync({ retry: 10_000 })).rejects.toThrow('Nothing answers.')
+  expect(events.at(-1)).toMatchObject({ event: 'stopped', uploaded: { files: 1 } })
+})

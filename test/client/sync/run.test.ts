@@ -502,7 +502,7 @@ test('status tells what changed locally since the last run, and what is left alo
     { path: '/new', change: 'new' },
     { path: '/new/file', change: 'new' },
   ])
-  expect(status.skipped).toMatchObject([{ path: '/link', code: 'symlink' }])
+  expect(status.left_out).toMatchObject([{ path: '/link', code: 'symlink' }])
   expect(server.log).toEqual([])
   expect(readdirSync(join(root, '.svc'))).toEqual(before)
 })

@@ -192,9 +192,24 @@ describe('config.json', () => {
     const dataDir = await folderOfTest()
     await writeFile(join(dataDir, 'config.json'), text)
     await expect(openLocal({ dataDir, env: {} })).rejects.toThrow(
-      /config\.json is not a JSON object: fix it, or move it away\.$/,
+      /config\.json:1: this is not a JSON object\. Check quotes and commas there, or move the file away\.$/,
     )
     expect(await readdir(dataDir)).toEqual(['config.json'])
+  })
+
+  test.each([
+    ['a comma is missing', '{\n "port": 1,\n "host": "a\\"b,"\n "log_level": "info"\n}', 3],
+    ['the last comma is too much', '{"port": 1,\n "tls": true,\n}', 2],
+    ['a quote is missing', '{\n"port": 1, "host": "x,\n"tls": true}', 2],
+    ['a name has no quotes', '{\n\n  port: 1\n}', 3],
+    ['the end is missing', '{"port": 1,\n"host": "x"\n', 2],
+  ])('is named with its line, and exit code 2, when %s', async (_, text, line) => {
+    const dataDir = await folderOfTest()
+    await writeFile(join(dataDir, 'config.json'), text)
+    await expect(openLocal({ dataDir, env: {} })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(`config.json:${line}: this is not`) as unknown,
+    })
   })
 
   test('that cannot be read is not taken for none', async () => {

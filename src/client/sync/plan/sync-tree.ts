@@ -112,6 +112,9 @@ export const skipCodes = {
 
 export type SkipCode = keyof typeof skipCodes
 
+/** What is never synchronised, whatever happens: it is reported once. */
+export const isNeverSynchronised = ({ code }: { code: SkipCode }): boolean => code === 'symlink' || code === 'special'
+
 /** One skipped path, for the report. */
 export interface Skipped {
   path: string

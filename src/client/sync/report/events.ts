@@ -62,6 +62,10 @@ export type SyncEvent =
   /** An item that an undo does not change. */
   | ({ event: 'left'; message: string } & LeftItem)
   | { event: 'waiting'; limit: string; ms: number }
+  /** The server is unavailable; the run is repeated until this time, in milliseconds since the epoch. */
+  | { event: 'retrying'; until: number; message: string }
+  /** The run failed or was interrupted after it had done this. */
+  | ({ event: 'stopped' } & Changes)
   | ({ event: 'progress' } & Progress)
 
 /** How one change of a run is undone. */
@@ -91,10 +95,8 @@ export interface Failure {
   message: string
 }
 
-/** The result of a run. */
-export interface Summary {
-  root: string
-  dry_run: boolean
+/** What a run changed. */
+export interface Changes {
   uploaded: { files: number; bytes: number }
   downloaded: { files: number; bytes: number }
   removed_here: number
@@ -105,6 +107,12 @@ export interface Summary {
   /** Folders created on either side, without those created by a file. */
   folders: number
   conflicts: { path: string; copy: string }[]
+}
+
+/** The result of a run. */
+export interface Summary extends Changes {
+  root: string
+  dry_run: boolean
   skipped: (Skipped & { message: string })[]
   /** Rows of the synchronised tables; missing if they were not checked. */
   rows?: RowTally
@@ -114,6 +122,8 @@ export interface Summary {
   /** Local files that were read to know their content. */
   hashed: number
   took_ms: number
+  /** Links and special files that an earlier run reported as skipped. */
+  left_out: Skipped[]
   /** Of an undo only. */
   undo?: UndoSummary
   /** Why a real run would stop beforehand; in a dry run only. */

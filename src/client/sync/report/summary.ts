@@ -2,9 +2,26 @@ import type { Clock } from '../../../base/clock.ts'
 import type { ApplyResult } from '../apply/apply-results.ts'
 import { moveFields } from '../apply/executor.ts'
 import type { Op, Plan } from '../plan/plan-builder.ts'
-import type { NoticeCode, Planned, Progress, RowTally, Summary, SyncEvent, Undone, UndoSummary } from './events.ts'
+import type {
+  Changes,
+  NoticeCode,
+  Planned,
+  Progress,
+  RowTally,
+  Summary,
+  SyncEvent,
+  Undone,
+  UndoSummary,
+} from './events.ts'
 import type { Load } from './transfer-progress.ts'
-import { skipCodes, type LocalNode, type RemoteNode, type Skipped, type Tree } from '../plan/sync-tree.ts'
+import {
+  isNeverSynchronised,
+  skipCodes,
+  type LocalNode,
+  type RemoteNode,
+  type Skipped,
+  type Tree,
+} from '../plan/sync-tree.ts'
 import type { Record } from '../state/journal.ts'
 import { leftReasons, type Step, type UndoPlan } from '../undo/undo-plan.ts'
 import type { Done } from '../run-context.ts'
@@ -15,6 +32,10 @@ interface ReportParts {
   dryRun: boolean
   clock: Clock
   emit: (event: SyncEvent) => void
+  /** Filled with what is done, over all attempts of a run. */
+  done: Done[]
+  /** The last completed run. */
+  last: Summary | null | undefined
 }
 
 /** Additional data of a dry run. */
@@ -32,9 +53,8 @@ const NEW_RULES =
 export type Report = ReturnType<typeof makeReport>
 
 /** Counts what a run does, emits events and creates the summary. */
-export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
+export function makeReport({ root, dryRun, clock, emit, done, last }: ReportParts) {
   const began = clock.now()
-  const done: Done[] = []
   const failed = new Map<string, Skipped>()
   /** What the last plan skipped; earlier skips may be resolved. */
   let leftAlone: Skipped[] = []
@@ -92,7 +112,8 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
       const unique = new Map(
         [...leftAlone, ...forGood, ...failed.values()].map((each) => [`${each.code} ${each.path}`, each]),
       )
-      const skipped = [...unique.values()].map((each) => ({ ...each, message: wordsFor(each) }))
+      const { skipped: all, left_out } = splitSkipped([...unique.values()], last)
+      const skipped = all.map((each) => ({ ...each, message: wordsFor(each) }))
       for (const each of skipped) emit({ event: 'skipped', ...each })
       return {
         root,
@@ -103,6 +124,7 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
         requests,
         hashed,
         took_ms: clock.now() - began,
+        left_out,
         ...(rows ? { rows } : {}),
         ...undo.summary(),
         ...(refused ? { refused: { reason: refused.reason, message: refused.message } } : {}),
@@ -111,8 +133,17 @@ export function makeReport({ root, dryRun, clock, emit }: ReportParts) {
   }
 }
 
+/** Separates links and special files that the last run knew from what is to be reported. */
+export function splitSkipped<S extends Skipped>(all: readonly S[], last: Summary | null | undefined) {
+  const known = new Set(
+    [...(last?.skipped ?? []), ...(last?.left_out ?? [])].map(({ path, code }) => `${code} ${path}`),
+  )
+  const isKnown = (each: S): boolean => isNeverSynchronised(each) && known.has(`${each.code} ${each.path}`)
+  return { skipped: all.filter((each) => !isKnown(each)), left_out: all.filter(isKnown) }
+}
+
 /** Sums of the completed operations. */
-function totals(done: readonly Done[]) {
+export function totals(done: readonly Done[]): Changes {
   const sum = (op: Done['op']) => {
     const files = done.filter((each) => each.op === op)
     return { files: files.length, bytes: files.reduce((total, { size = 0 }) => total + size, 0) }
