@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BuildReporter } from './support/build-reporter.ts'
+import { cheapHashing } from './support/cheap-hashing.ts'
 import { programs } from './support/postgres.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -49,6 +50,8 @@ const aboutFiles = [
 const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
   .map((name) => `test/${name.replaceAll('\\', '/')}`)
   .filter((path) => path.endsWith('.test.ts') && readFileSync(`${root}${path}`, 'utf8').includes('vi.mock('))
+/** Neither do those that have to hash like the built command. */
+const apart = [...mocking, 'test/cli/account-commands.test.ts']
 
 const later = isAll || isNamed ? [] : exploring
 const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '1000' : '60')
@@ -77,17 +80,19 @@ export default defineConfig({
     projects: [
       {
         extends: true as const,
-        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: [...later, ...mocking] },
+        plugins: [cheapHashing],
+        test: { name: 'sqlite', include: ['test/**/*.test.ts'], exclude: [...later, ...apart] },
       },
       {
         extends: true as const,
-        test: { name: 'mocked', include: mocking, exclude: later, isolate: true },
+        test: { name: 'apart', include: apart, exclude: later, isolate: true },
       },
       ...(programs === undefined
         ? []
         : [
             {
               extends: true as const,
+              plugins: [cheapHashing],
               test: {
                 name: 'postgres',
                 include: isAll ? onPostgres : differing,

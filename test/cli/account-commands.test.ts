@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { generateSync } from 'otplib'
@@ -8,7 +9,8 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runWarm } from '../support/warm-command.ts'
 
-// What scripts cannot say, because it takes a browser, or a code that was printed before. The server runs all the while.
+// What scripts cannot say, because it takes a browser, or a code that was printed before. The server runs all the while, and
+// hashes like the built command.
 
 let server: TestServer
 let place: string
@@ -108,6 +110,19 @@ describe('a second factor set up by an administrator', () => {
     expect(printed).toHaveLength(8)
     expect(await enter(backup_codes[0]!)).toBe(401)
     expect(await enter(printed[7]!)).toBe(200)
+  })
+
+  test('costs as much as OWASP recommends to guess, like the password', async () => {
+    await enabled()
+    const code = (await svc(['2fa', 'bypass', name])).stdout.match(/[0-9A-Z]{5}-[0-9A-Z]{5}/)![0].replace('-', '')
+    const { q } = server.database.read
+    const { password_hash } = await q.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
+    expect(password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    const factors = q.selectFrom('second_factors').selectAll().where('user_id', '=', id)
+    const { code_salt } = await factors.executeTakeFirstOrThrow()
+    const codes = q.selectFrom('bypass_codes').selectAll().where('user_id', '=', id)
+    const { hash } = await codes.executeTakeFirstOrThrow()
+    expect(hash).toBe(scryptSync(code, Buffer.from(code_salt!, 'hex'), 32, { N: 2 ** 14 }).toString('hex'))
   })
 
   test('goes with a reset, and so do the sessions', async () => {
