@@ -1,4 +1,4 @@
-import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './access.ts'
+import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './action-requirements.ts'
 import { actions, addressBelow, contract, type AnyAction } from './contract.ts'
 import { endpointTags } from './endpoint-tags.ts'
 import { errors, type ErrorCode } from './errors.ts'

@@ -1,4 +1,4 @@
-import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './access.ts'
+import { describeAuth, describeLimit, errorsOf, needsToken, takesDevice, takesSession } from './action-requirements.ts'
 import { actions, contract, type AnyAction } from './contract.ts'
 import { errors } from './errors.ts'
 import { operationId } from './openapi.ts'

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { callbackify } from 'node:util'
 import { Agent, buildConnector } from 'undici'
 import { fault, type Fault } from '../contract/errors.ts'
-import { isPublic } from './addresses.ts'
+import { isPublic } from './public-addresses.ts'
 
 export type Resolve = (host: string) => Promise<readonly { address: string }[]>
 

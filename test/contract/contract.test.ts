@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import { describe, expect, test } from 'vitest'
-import { errorsOf } from '../../src/contract/access.ts'
+import { errorsOf } from '../../src/contract/action-requirements.ts'
 import { actions, addressBelow, contract, type AnyAction } from '../../src/contract/contract.ts'
 import { badRequest, errors, fault, Fault, isFault, type ErrorCode } from '../../src/contract/errors.ts'
 import { limits } from '../../src/contract/limits.ts'

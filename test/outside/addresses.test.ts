@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublic } from '../../src/outside/addresses.ts'
+import { isPublic } from '../../src/outside/public-addresses.ts'
 
 test.each([
   '127.0.0.1',

@@ -171,7 +171,7 @@ function remedy(departure: string, action: AnyAction | undefined): string {
   if (departure.startsWith('header'))
     return `\`answersHeaders\` of ${action.name} in ${file} (of failures: src/contract/openapi.ts; of all answers: EVERYWHERE in test/support/documented.ts)`
   if (/^(status|\/code)/.test(departure))
-    return `\`errors\` of ${action.name} in ${file} (of many actions: errorsOf in src/contract/access.ts)`
+    return `\`errors\` of ${action.name} in ${file} (of many actions: errorsOf in src/contract/action-requirements.ts)`
   return `\`result\` of ${action.name} in ${file} (of failures: src/contract/failures.ts)`
 }
 

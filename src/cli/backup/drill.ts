@@ -1,6 +1,6 @@
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { contentText, documentOf } from './manifest.ts'
+import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 

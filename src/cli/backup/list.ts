@@ -2,7 +2,7 @@ import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../time-format.ts'
-import { documentOf } from './manifest.ts'
+import { documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const list = command({

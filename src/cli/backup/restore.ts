@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
-import { contentText, documentOf } from './manifest.ts'
+import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'

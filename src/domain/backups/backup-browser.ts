@@ -1,6 +1,6 @@
 import { fault } from '../../contract/errors.ts'
 import { accountByName } from '../../storage/accounts/accounts.ts'
-import { DamagedBackup, type Manifest } from '../../storage/backups/manifest.ts'
+import { DamagedBackup, type Manifest } from '../../storage/backups/backup-manifest.ts'
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import { verified } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'

@@ -1,7 +1,7 @@
 import { options } from '../instance/instance.ts'
 import type { Keep } from './retention.ts'
 
-export type { Manifest } from '../../storage/backups/manifest.ts'
+export type { Manifest } from '../../storage/backups/backup-manifest.ts'
 export { browseBackup, type AccountInBackup, type Browser, type Entry } from './backup-browser.ts'
 export type { Created, Target } from './creation.ts'
 export type { JobContext } from './job-context.ts'

@@ -1,7 +1,7 @@
 import { MINUTE } from '../../base/clock.ts'
 import { putRecord } from '../../storage/instance/backup-records.ts'
 import { censusOf } from '../../storage/backups/census.ts'
-import type { Manifest } from '../../storage/backups/manifest.ts'
+import type { Manifest } from '../../storage/backups/backup-manifest.ts'
 import { lengthOf, makeScratch, piecesOf } from '../../storage/backups/scratch.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
 import { readUntil, type BlobStore } from '../../storage/contents/blobs/blobs.ts'

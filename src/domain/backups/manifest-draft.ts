@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { iso } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import type { Census } from '../../storage/backups/census.ts'
-import { databasePieces, listsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
+import { databasePieces, listsOf, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
 import type { Draft } from '../../storage/backups/source.ts'
 import type { Identity } from '../instance/instance.ts'
 

@@ -1,5 +1,5 @@
 import { isFuture } from '../../base/clock.ts'
-import { backupTime, DamagedBackup, objectsOf } from '../../storage/backups/manifest.ts'
+import { backupTime, DamagedBackup, objectsOf } from '../../storage/backups/backup-manifest.ts'
 import type { OwnRepository } from '../../storage/backups/repository.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { applyRetention, type Keep, type RetentionDecision } from './retention.ts'

@@ -1,5 +1,5 @@
-import type { Manifest, Piece } from '../../storage/backups/manifest.ts'
-import { DamagedBackup } from '../../storage/backups/manifest.ts'
+import type { Manifest, Piece } from '../../storage/backups/backup-manifest.ts'
+import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
 import { assembleDatabase } from '../../storage/backups/scratch.ts'
 import { gather } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'

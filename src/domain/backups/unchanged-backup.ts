@@ -1,5 +1,5 @@
 import { fingerprintOf, lastState, noteState } from '../../storage/backups/last-state.ts'
-import type { Manifest } from '../../storage/backups/manifest.ts'
+import type { Manifest } from '../../storage/backups/backup-manifest.ts'
 import type { BackupSink } from '../../storage/backups/source.ts'
 import type { Database, ChangeWatch } from '../../storage/engine/database.ts'
 import type { JobContext } from './job-context.ts'

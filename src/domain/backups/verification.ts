@@ -1,5 +1,5 @@
 import { censusOf, type Census } from '../../storage/backups/census.ts'
-import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../storage/backups/manifest.ts'
+import { DamagedBackup, objectsOf, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { holdersOf } from '../../storage/instance/integrity-check.ts'

@@ -13,7 +13,7 @@ import { factsOf, type FileFacts } from './queries.ts'
 import { mimeOf } from './mime.ts'
 import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { PathResolver } from './path-resolver.ts'
-import { foldersFor } from './rooms.ts'
+import { foldersFor } from './room-folders.ts'
 import type { Tree } from './tree.ts'
 import { quotaOf, type Allowance } from './allowance.ts'
 

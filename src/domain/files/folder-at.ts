@@ -3,7 +3,7 @@ import type { Reader } from '../../storage/engine/database.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, pathOf, type Segments } from './paths.ts'
 import type { PathResolver } from './path-resolver.ts'
-import { roomBehind } from './rooms.ts'
+import { roomBehind } from './room-folders.ts'
 import type { Tree } from './tree.ts'
 
 /**

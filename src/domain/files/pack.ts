@@ -8,7 +8,7 @@ import { turn } from '../turn.ts'
 import { folderAt } from './folder-at.ts'
 import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { PathResolver } from './path-resolver.ts'
-import { foldersFor, type RoomFolder } from './rooms.ts'
+import { foldersFor, type RoomFolder } from './room-folders.ts'
 import type { Tree } from './tree.ts'
 
 export interface Packed {

@@ -2,7 +2,7 @@ import { fault } from '../../contract/errors.ts'
 import type { Reader, WriteScope } from '../../storage/engine/database.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import { isReserved, ownSegments, segmentsOf, type Segments } from './paths.ts'
-import { roomBehind } from './rooms.ts'
+import { roomBehind } from './room-folders.ts'
 import type { ResolvedPath, Tree } from './tree.ts'
 
 /** A parsed path, before any query: in the account's own tree or a room's. */

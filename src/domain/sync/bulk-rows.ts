@@ -3,7 +3,7 @@ import { advance, recordAll, type Change } from '../../storage/feed/changes.ts'
 import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { rowTable, type RowStamps, type RowTable, type Stored } from '../../storage/feed/rows.ts'
 import { withinBound } from '../data-bounds.ts'
-import { shapes, toStored, toWire } from './tables.ts'
+import { shapes, toStored, toWire } from './table-shapes.ts'
 
 // Bulk writes of validated rows of one account, for seeds and imports, within the caller's transaction.
 

@@ -16,7 +16,7 @@ import {
   type FeedSource,
 } from '../../storage/feed/feed.ts'
 import type { Waiters } from '../waiters.ts'
-import { shapes, toWire } from './tables.ts'
+import { shapes, toWire } from './table-shapes.ts'
 
 export interface Since {
   cursor: number

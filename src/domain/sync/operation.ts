@@ -1,7 +1,7 @@
 import { isWritable, readOnlyTables, type TableName } from '../../contract/tables.ts'
 import type { Stored, SyncedRowOf } from '../../storage/feed/rows.ts'
 import { refuse } from './row-checks.ts'
-import { toStored } from './tables.ts'
+import { toStored } from './table-shapes.ts'
 
 export interface Operation {
   table?: unknown

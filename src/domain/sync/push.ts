@@ -21,7 +21,7 @@ import {
   type Outcome,
   type ValidOperation,
 } from './operation.ts'
-import { shapes, toWire } from './tables.ts'
+import { shapes, toWire } from './table-shapes.ts'
 
 export type { Operation } from './operation.ts'
 

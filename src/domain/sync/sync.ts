@@ -10,7 +10,7 @@ import { makePush } from './push.ts'
 export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
 export { undoableRows, type RowChange } from './undoable-rows.ts'
 export { refuse as refuseRow } from './row-checks.ts'
-export { shapes } from './tables.ts'
+export { shapes } from './table-shapes.ts'
 
 interface Parts {
   database: Database

@@ -4,7 +4,7 @@ import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { commonColumns, rowTable } from '../../storage/feed/rows.ts'
 import type { Operation, Outcome } from './operation.ts'
 import { applyIn } from './push.ts'
-import { shapes, toWire } from './tables.ts'
+import { shapes, toWire } from './table-shapes.ts'
 
 type Values = Record<string, unknown>
 

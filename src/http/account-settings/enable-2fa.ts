@@ -1,6 +1,6 @@
 import { accountSettings } from '../../contract/account-settings.ts'
 import { handle } from '../handler.ts'
-import { actorOf } from './actor.ts'
+import { actorOf } from '../actor.ts'
 
 export const enable2fa = handle(accountSettings.actions.enable_2fa, async (call) => {
   const { caller, domain, origin, params } = call

@@ -1,6 +1,6 @@
 import { admin } from '../../contract/admin.ts'
 import { handle } from '../handler.ts'
-import { auditActorOf } from './actor.ts'
+import { auditActorOf } from '../actor.ts'
 import { maintenanceView } from './maintenance-view.ts'
 import { parseTimeParam } from './time-param.ts'
 

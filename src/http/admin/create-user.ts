@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { handle } from '../handler.ts'
-import { actorOf, confirmPassword } from './actor.ts'
+import { administratorOf, confirmPassword } from '../actor.ts'
 import { bytesOf } from './list-page.ts'
 import { userView } from './user-view.ts'
 
@@ -12,6 +12,6 @@ export const createUser = handle(admin.actions.create_user, async (call) => {
     await confirmPassword(call, current_password)
   }
   const quota = quota_bytes === undefined ? {} : { quota_bytes: bytesOf(quota_bytes) }
-  const { id } = await call.domain.accounts.create({ ...given, ...quota }, undefined, actorOf(call))
+  const { id } = await call.domain.accounts.create({ ...given, ...quota }, undefined, administratorOf(call))
   return { user: await userView(call.domain, id) }
 })

@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { fault } from '../../contract/errors.ts'
 import { handle } from '../handler.ts'
-import { auditActorOf } from './actor.ts'
+import { auditActorOf } from '../actor.ts'
 
 export const disableApp = handle(admin.actions.disable_app, async (call) => {
   const { slug } = call.params

@@ -1,6 +1,6 @@
 import { admin } from '../../contract/admin.ts'
 import { handle } from '../handler.ts'
-import { auditActorOf } from './actor.ts'
+import { auditActorOf } from '../actor.ts'
 import { bytesOf } from './list-page.ts'
 
 export const setDefaultQuota = handle(admin.actions.set_default_quota, async (call) => {

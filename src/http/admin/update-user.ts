@@ -1,7 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { badRequest } from '../../contract/errors.ts'
 import { handle } from '../handler.ts'
-import { actorOf } from './actor.ts'
+import { administratorOf } from '../actor.ts'
 import { bytesOf } from './list-page.ts'
 import { userView } from './user-view.ts'
 
@@ -15,6 +15,6 @@ export const updateUser = handle(admin.actions.update_user, async (call) => {
     ...(quota !== undefined && { quota_bytes: quota }),
   }
   if (Object.keys(changes).length === 0) throw badRequest('display_name', 'is missing, or a quota')
-  await call.domain.accounts.update(user_id, changes, actorOf(call))
+  await call.domain.accounts.update(user_id, changes, administratorOf(call))
   return { user: await userView(call.domain, user_id) }
 })

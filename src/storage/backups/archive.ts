@@ -18,7 +18,7 @@ import {
   readLists,
   type Manifest,
   type Piece,
-} from './manifest.ts'
+} from './backup-manifest.ts'
 import { AGE_PAYLOAD, headerOf, newHeader, openFile } from './passphrase.ts'
 import { HEADER_FILE, headerText, parseHeader } from './repository.ts'
 import type { BackupSink, BackupSource, Draft } from './source.ts'

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Reader } from '../engine/database.ts'
 import { FORMER_USER } from '../accounts/former-user.ts'
 import { appliedMigrations } from '../engine/migrations/migrate.ts'
-import type { Piece } from './manifest.ts'
+import type { Piece } from './backup-manifest.ts'
 
 /** Figures of a database that can be compared with those of another time. */
 export interface Census {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { errorCode } from '../../base/errors.ts'
-import { DamagedBackup, type Piece } from './manifest.ts'
+import { DamagedBackup, type Piece } from './backup-manifest.ts'
 import type { Bytes } from './stream-cipher.ts'
 
 const PORTION = 1 << 20

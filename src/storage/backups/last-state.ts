@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { readRegularFile } from '../../host/regular-file.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest } from './backup-manifest.ts'
 
 // The database state of the newest backup, recorded on the machine that made it, so that the next run notices that
 // nothing changed. The record may be lost or outdated: state names are never reused.

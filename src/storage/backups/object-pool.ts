@@ -8,7 +8,7 @@ import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { syncFolder } from '../../host/durable-files.ts'
 import { isSound, openBytes, verified } from './file-bytes.ts'
-import { DamagedBackup, type Piece } from './manifest.ts'
+import { DamagedBackup, type Piece } from './backup-manifest.ts'
 import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
 
 /** How objects are named and encrypted in an encrypted repository. */

@@ -1,5 +1,5 @@
 import { gather, openBytes } from './file-bytes.ts'
-import { DamagedBackup } from './manifest.ts'
+import { DamagedBackup } from './backup-manifest.ts'
 import { openPool, poolKeys } from './object-pool.ts'
 import { readRepository } from './repository.ts'
 import { openSealed } from './stream-cipher.ts'

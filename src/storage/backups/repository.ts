@@ -21,7 +21,7 @@ import {
   readLists,
   type Manifest,
   type Piece,
-} from './manifest.ts'
+} from './backup-manifest.ts'
 import {
   bytesAtHand,
   namesIn,

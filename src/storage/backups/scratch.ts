@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import { fromSystemError } from '../../base/errors.ts'
-import { databasePieces, DATABASE_PIECE, type Manifest } from './manifest.ts'
+import { databasePieces, DATABASE_PIECE, type Manifest } from './backup-manifest.ts'
 import type { BackupSource } from './source.ts'
 
 /** A temporary file for a copy of the database. */

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable-files.ts'
 import { gather, openBytes } from './file-bytes.ts'
-import { DamagedBackup } from './manifest.ts'
+import { DamagedBackup } from './backup-manifest.ts'
 import { headerOf, SEALED_KEY } from './passphrase.ts'
 
 /** The file of a repository with its key, sealed with the passphrase. */

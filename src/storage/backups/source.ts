@@ -1,4 +1,4 @@
-import type { Manifest, Piece } from './manifest.ts'
+import type { Manifest, Piece } from './backup-manifest.ts'
 
 /**
  * Backups to read: a repository or one archive. Everything is verified against its hash or authentication tag, and

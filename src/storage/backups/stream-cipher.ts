@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { DamagedBackup } from './manifest.ts'
+import { DamagedBackup } from './backup-manifest.ts'
 
 // The payload of the age format (age-encryption.org/v1): a 16-byte nonce, which together with a secret derives the key,
 // then chunks of 64 KiB, each encrypted with ChaCha20-Poly1305 under a counter and a flag for the last one (STREAM).

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { iso, isFuture } from '../../base/clock.ts'
 import type { LastBackup, Target } from '../../domain/backups/backups.ts'
 import { isFile, newArchive, openArchive } from '../../storage/backups/archive.ts'
-import { backupTime, DamagedBackup, type Manifest } from '../../storage/backups/manifest.ts'
+import { backupTime, DamagedBackup, type Manifest } from '../../storage/backups/backup-manifest.ts'
 import { openKey, sealKey } from '../../storage/backups/passphrase.ts'
 import {
   addToRepository,

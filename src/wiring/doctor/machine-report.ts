@@ -1,6 +1,6 @@
 import { diskSpace } from '../../host/disk-space.ts'
 import type { HostStatus } from '../../http/host-status.ts'
-import { DamagedBackup } from '../../storage/backups/manifest.ts'
+import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
 import { readRepository, repositoryAt } from '../../storage/backups/repository.ts'
 import { checks, examine, opened, readiness } from './doctor.ts'
 import { keptKey } from '../installation/backup-keys.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { errorCode } from '../../base/errors.ts'
-import { isInstallationFile } from '../../storage/backups/manifest.ts'
+import { isInstallationFile } from '../../storage/backups/backup-manifest.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { PENDING_KEY } from './lost-database.ts'
 import { OWN_KEY, sharedKeyFile } from './secret-key.ts'

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { Check } from 'typebox/value'
 import { isFault } from '../../../src/contract/errors.ts'
-import type { ChangeSet } from '../../../src/domain/assistant/ledger/change.ts'
+import type { ChangeSet } from '../../../src/domain/assistant/ledger/recorded-change.ts'
 import { makeLedger, type Ledger } from '../../../src/domain/assistant/ledger/ledger.ts'
 import type { Tool, ToolResult } from '../../../src/domain/assistant/tools/tool.ts'
 import type { FetchPage } from '../../../src/domain/assistant/tools/fetch-url.ts'

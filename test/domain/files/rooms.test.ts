@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { roomFolders } from '../../../src/domain/files/rooms.ts'
+import { roomFolders } from '../../../src/domain/files/room-folders.ts'
 
 const namesOf = (rooms: Record<number, string>) =>
   roomFolders(Object.entries(rooms).map(([id, name]) => ({ id: Number(id), name, created_at: 0 }))).map(

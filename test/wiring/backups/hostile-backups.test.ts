@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tarEnd } from '../../../src/base/tar-writer.ts'
 import { verify } from '../../../src/domain/backups/backups.ts'
-import type { Manifest } from '../../../src/storage/backups/manifest.ts'
+import type { Manifest } from '../../../src/storage/backups/backup-manifest.ts'
 import { restore } from '../../../src/wiring/backups/restore.ts'
 import {
   contentsBelow,

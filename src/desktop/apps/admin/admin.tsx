@@ -17,9 +17,9 @@ import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/empty-state.tsx'
 import { common } from '../../kit/words.ts'
-import { Apps } from './apps.tsx'
+import { RegisteredApps } from './registered-apps.tsx'
 import { Audit } from './audit.tsx'
 import { Backups } from './backups.tsx'
 import { Health } from './health.tsx'
@@ -37,7 +37,7 @@ const pages: Record<PageName, { icon: IconNode; Page: FunctionComponent }> = {
   backups: { icon: ArchiveRestore, Page: Backups },
   health: { icon: HeartPulse, Page: Health },
   audit: { icon: ScrollText, Page: Audit },
-  apps: { icon: LayoutGrid, Page: Apps },
+  apps: { icon: LayoutGrid, Page: RegisteredApps },
 }
 
 export function Admin() {

@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight } from 'lucide'
 import type { ComponentChildren } from 'preact'
 import { IconButton } from '../../kit/button.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
-import { Loading } from '../../kit/placeholders.tsx'
+import { Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { words } from './words.ts'
 

@@ -1,6 +1,6 @@
 import { Grid2x2Plus } from 'lucide'
 import { SplitView } from '../../kit/split-view.tsx'
-import { EmptyState, OfflineBanner } from '../../kit/placeholders.tsx'
+import { EmptyState, OfflineBanner } from '../../kit/empty-state.tsx'
 import { AppForm } from './app-form.tsx'
 import { AppList } from './app-list.tsx'
 import { AppView } from './app-view.tsx'

@@ -3,10 +3,10 @@ import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { useFileDrop } from '../../kit/file-drop.ts'
 import { SplitView } from '../../kit/split-view.tsx'
-import { OfflineBanner } from '../../kit/placeholders.tsx'
+import { OfflineBanner } from '../../kit/empty-state.tsx'
 import { Announcer } from './announcer.tsx'
 import { ChangesDialog } from './changes-dialog.tsx'
-import { Composer } from './composer.tsx'
+import { QuestionComposer } from './question-composer.tsx'
 import { ConversationList } from './conversation-list.tsx'
 import { current, open, droppedFiles, showsList, init } from './store.ts'
 import { ThreadView } from './thread-view.tsx'
@@ -19,7 +19,7 @@ function Main() {
   return (
     <div class={`thread ${isOver ? 'drop-here' : ''}`} {...handlers}>
       <ThreadView key={thread.key} thread={thread} />
-      <Composer key={`${thread.key}-composer`} thread={thread} />
+      <QuestionComposer key={`${thread.key}-composer`} thread={thread} />
     </div>
   )
 }

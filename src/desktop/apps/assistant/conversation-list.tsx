@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../kit/button.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import {

@@ -1,7 +1,7 @@
 import { Bot } from 'lucide'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
-import { EmptyState } from '../../kit/placeholders.tsx'
+import { EmptyState } from '../../kit/empty-state.tsx'
 import { loadModels } from './store.ts'
 import { words } from './words.ts'
 

@@ -13,7 +13,7 @@ import { toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { Avatar } from './avatar.tsx'
 import { Composer } from './composer.tsx'
-import { History } from './history.tsx'
+import { MessageList } from './message-list.tsx'
 import { typing } from './message-log.ts'
 import { uploadAll } from './room-files.ts'
 import { close, current, removeRoom, me, online, panel, searchesAllRooms, titleOf, type ChatRoom } from './store.ts'
@@ -147,7 +147,7 @@ export function Room({ room }: { room: ChatRoom }) {
   return (
     <section class={`room ${isOver ? 'drop-here' : ''}`} aria-label={title} {...handlers}>
       <RoomHeader room={room} />
-      <History key={room.room_id} room={room.room_id} title={title} />
+      <MessageList key={room.room_id} room={room.room_id} title={title} />
       <Typing />
       <Composer room={room.room_id} title={title} />
     </section>

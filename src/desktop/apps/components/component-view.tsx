@@ -7,7 +7,7 @@ import { confirm } from '../../kit/dialog.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { describeError, ApiError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
@@ -17,7 +17,7 @@ import { ComponentStatus } from './component-status.tsx'
 import { current, draft, isConflict, isSaving, refreshOpen, loadError, openComponent, save } from './open-component.ts'
 import { lineOf, refresh, view } from './store.ts'
 import { togglePreview, previewedName } from './live-preview.ts'
-import { Versions } from './versions.tsx'
+import { ComponentVersions } from './component-versions.tsx'
 import { words } from './words.ts'
 
 const gone = new ApiError({ code: 'not_found', message: '' })
@@ -134,7 +134,7 @@ export function ComponentView({ name }: { name: string }) {
       </Toolbar>
       <ComponentStatus name={name} />
       {one && page.value === 'code' && <CodeView draft={one} />}
-      {one && page.value === 'versions' && <Versions current={one} />}
+      {one && page.value === 'versions' && <ComponentVersions current={one} />}
       {!one && loadError.value !== undefined && (
         <EmptyState icon={Puzzle} title={describeError(loadError.value)}>
           <Button onClick={() => void refreshOpen()}>{common('retry')}</Button>

@@ -8,7 +8,7 @@ import { EntriesView, EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
-import { EmptyState, FirstUse, OfflineBanner } from '../../kit/placeholders.tsx'
+import { EmptyState, FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { contacts, entries, isEmail, mailLink, phoneLink, searchText, type Contact } from './store.ts'
 import { words } from './words.ts'
 

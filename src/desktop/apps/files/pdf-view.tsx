@@ -2,7 +2,7 @@ import { LockKeyhole, ZoomIn, ZoomOut } from 'lucide'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { TextField } from '../../kit/field.tsx'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import type { Pdf, Size } from './pdf.ts'
 import { words } from './words.ts'
 

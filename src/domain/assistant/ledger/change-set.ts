@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import { insertItem, insertSet } from '../../../storage/assistant/ledger.ts'
 import type { Database, Writer } from '../../../storage/engine/database.ts'
-import { targetOf, type Change, type ChangeSet, type Step } from './change.ts'
+import { targetOf, type Change, type ChangeSet, type Step } from './recorded-change.ts'
 
 interface Deps {
   database: Database

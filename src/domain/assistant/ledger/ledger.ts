@@ -6,7 +6,7 @@ import { isComponentChange, undoableComponents, type ComponentEditor } from '../
 import { isFileChange, type Files } from '../../files/files.ts'
 import { undoableRows } from '../../sync/sync.ts'
 import { makeChangeSets, type OpenChangeSet } from './change-set.ts'
-import type { Change, ChangeSet } from './change.ts'
+import type { Change, ChangeSet } from './recorded-change.ts'
 import type { Account } from '../tools/tool.ts'
 
 /** The result of undoing one change. */

@@ -2,7 +2,7 @@ import type { Static, TObject } from 'typebox'
 import type { ModelFunction } from '../../../base/language-model.ts'
 import type { AssistantAction } from '../../../contract/assistant.ts'
 import type { Author } from '../../chat/chat.ts'
-import type { ChangeSet } from '../ledger/change.ts'
+import type { ChangeSet } from '../ledger/recorded-change.ts'
 
 /**
  * The effect of a call. `reads`: nothing changes. `adds`: creates something in the user's own files, which can be undone.

@@ -51,7 +51,7 @@ function usePicture(setProblem: (problem: string | undefined) => void) {
 }
 
 /** Enter sends, Shift+Enter inserts a line break. While an answer is generated, the button stops it. */
-export function Composer({ thread }: { thread: Thread }) {
+export function QuestionComposer({ thread }: { thread: Thread }) {
   const field = useRef<HTMLTextAreaElement>(null)
   const chooser = useRef<HTMLInputElement>(null)
   const [problem, setProblem] = useState<string | undefined>(undefined)

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ArrowDown, MessagesSquare } from 'lucide'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { formatDate, formatDay } from '../../kit/formats.ts'
-import { EmptyState, Loading } from '../../kit/placeholders.tsx'
+import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import { toastError } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { active, MessageLine, PendingLine } from './message.tsx'
@@ -115,7 +115,7 @@ function useSize(container: { current: HTMLElement | null }, isShown: boolean, i
 }
 
 /** The messages of a room; renders only a window of them. */
-export function History({ room, title }: { room: number; title: string }) {
+export function MessageList({ room, title }: { room: number; title: string }) {
   const container = useRef<HTMLDivElement>(null)
   const anchor = useRef<Anchor | undefined>(undefined)
   const isAtEnd = useRef(true)

@@ -14,7 +14,7 @@ const sourceText = ({ source, owner }: App): string =>
   source === 'custom' && owner !== null ? words('source_of', owner) : words(`source_${source}`)
 
 /** All apps of the server, with a switch that disables them for users. */
-export function Apps() {
+export function RegisteredApps() {
   const shown = useLiveQuery(() => bridge.call('admin.apps', {}))
 
   async function toggle({ slug, name, disabled }: App): Promise<void> {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
-import { Loading } from '../../kit/placeholders.tsx'
+import { Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { DiffView } from './diff-view.tsx'
 import type { Draft } from './drafts.ts'
@@ -41,7 +41,7 @@ function VersionDetails({ current, version }: { current: Draft; version: Version
 }
 
 /** The history of a component; older versions can be restored. */
-export function Versions({ current }: { current: Draft }) {
+export function ComponentVersions({ current }: { current: Draft }) {
   const [shown, setShown] = useState<number | undefined>(undefined)
   const versions = openComponent.value?.versions
   if (!versions) return <Loading />
