@@ -21,6 +21,7 @@ import { channelOf, heard, pollOf, say } from '../support/chat.ts'
 import { makeClock } from '../support/clock.ts'
 import { bytesOf, filesBelow, sha256Of } from '../support/contents.ts'
 import { rowsAndCursorOf } from '../support/everything.ts'
+import { modelServerOfTest } from '../support/model-server.ts'
 import { cutListening, freshName, listeningAt, programs, startPostgres, type Cluster } from '../support/postgres.ts'
 import { s3Environment as keys, s3OfFile } from '../support/s3.ts'
 import { folderOfTest, settingsNoticed } from '../support/server.ts'
@@ -224,6 +225,33 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
 
     for (const server of [one, two]) await server.close()
     await expect.poll(() => listeningAt(place.url)).toBe(0)
+  })
+
+  test('answer a mention of the assistant once, whichever of them hears of the next one', async () => {
+    const place = await site()
+    const model = await modelServerOfTest()
+    const named = {
+      SVC_ASSISTANT_BASE_URL: model.url,
+      SVC_ASSISTANT_CHAT_MODEL: 'talker',
+    }
+    const servers = [await place.start(named), await place.start(named), await place.start(named)]
+    const ground = { url: servers[0]!.url, database: place.database, clock: place.clock }
+    const ada = await makeAccount(ground, { role: 'admin' })
+    const room = await channelOf(ada)
+    let finish = () => {}
+    const finished = new Promise<void>((resolve) => (finish = resolve))
+    model.will({ text: 'One.', until: finished }, { text: 'Two.' }, { text: 'Three.' })
+    await say(ada, room, '@assistant one')
+    await expect.poll(() => model.heard.length).toBe(1)
+    for (const [index, name] of ['two', 'three'].entries()) {
+      await say(at(servers[index + 1]!, ada), room, `@assistant ${name}`)
+      // They look at once, and leave the room to the first.
+      await servers[index + 1]!.local.domain.assistant.mentions.idle()
+    }
+    finish()
+    await servers[0]!.local.domain.assistant.mentions.idle()
+    expect((await heard(ada, room)).map(({ content }) => content).slice(3)).toEqual(['One.', 'Two.', 'Three.'])
+    expect(model.heard).toHaveLength(3)
   })
 
   test('write at the same moment without losing, doubling or reordering anything', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
-import { beginMention, takeMention } from '../../storage/assistant/mentions.ts'
+import { accountById } from '../../storage/accounts/accounts.ts'
+import { beginMention, leaveMention, takeMention } from '../../storage/assistant/mentions.ts'
 import { recordForMembers } from '../../storage/chat/room-feed.ts'
 import { insertMessage } from '../../storage/chat/messages.ts'
 import { enterRoom, takeRoom } from '../../storage/chat/rooms.ts'
@@ -21,22 +22,29 @@ interface Deps {
 
 /** Posts the assistant's answers in rooms with the membership of the user who asked. */
 export const makeAssistantReplies = ({ database, clock }: Deps) => ({
-  /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). */
-  async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<void> {
-    await database.write('instance', async (tx) => {
-      await beginMention(tx, message, { name, until })
+  /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). False while another server answers. */
+  async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<boolean> {
+    const now = clock.now()
+    return database.write('instance', async (tx) => {
+      if (!(await beginMention(tx, message, { name, now, until }))) return false
       // Wakes the requests that wait for the room.
-      await enterRoom(tx, room, user, clock.now())
+      await enterRoom(tx, room, user, now)
+      return true
     })
   },
 
-  /** Posts an answer once; false if the message is gone or answered, or its author left the room. */
+  /** Leaves a mention to the next start, or to another server. */
+  leave: ({ message }: Pick<MentionedMessage, 'message'>) =>
+    database.write('instance', (tx) => leaveMention(tx, message)),
+
+  /** Posts an answer once; false if the message is gone or answered, or its author left the room or is disabled. */
   async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()
     return database.write('instance', async (tx) => {
       if (!(await takeMention(tx, message))) return false
-      const entered = await enterRoom(tx, room, user, now)
+      const isActive = (await accountById(tx, user))?.disabled_at === null
+      const entered = isActive && (await enterRoom(tx, room, user, now))
       if (!entered) {
         // Wakes the requests that wait for the room: the progress ended.
         await takeRoom(tx, room, now)

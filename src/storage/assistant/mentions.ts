@@ -9,11 +9,13 @@ export interface Mention {
   user_id: number
   asked_at: number
   tries: number
+  /** Until when a server answers it, epoch ms. */
+  working_until: number
 }
 
-const columns = ['message_id', 'room_id', 'user_id', 'asked_at', 'tries'] as const
+const columns = ['message_id', 'room_id', 'user_id', 'asked_at', 'tries', 'working_until'] as const
 
-export const insertMention = (tx: Writer, mention: Omit<Mention, 'tries'>) =>
+export const insertMention = (tx: Writer, mention: Omit<Mention, 'tries' | 'working_until'>) =>
   tx.q.insertInto('assistant_mentions').values(mention).execute()
 
 export async function mentionCount(on: Reader, room: number): Promise<number> {
@@ -30,14 +32,8 @@ export const nextMention = (on: Reader, room: number): Promise<(Mention & { cont
   on.q
     .selectFrom('assistant_mentions')
     .innerJoin('messages', 'messages.id', 'assistant_mentions.message_id')
-    .select([
-      'assistant_mentions.message_id',
-      'assistant_mentions.room_id',
-      'assistant_mentions.user_id',
-      'assistant_mentions.asked_at',
-      'assistant_mentions.tries',
-      'messages.content',
-    ])
+    .select(columns.map((column) => `assistant_mentions.${column}` as const))
+    .select('messages.content')
     .where('assistant_mentions.room_id', '=', room)
     .orderBy('assistant_mentions.message_id')
     .limit(1)
@@ -49,13 +45,28 @@ export async function roomsWithMentions(on: Reader): Promise<number[]> {
   return rows.map(({ room_id }) => room_id)
 }
 
-/** Records that an answer began: the assistant's name, and until when it counts as typing. */
-export const beginMention = (tx: Writer, message: number, { name, until }: { name: string; until: number }) =>
-  tx.q
+/**
+ * Records that an answer began: the assistant's name, and until when it counts as typing. False while another server
+ * answers.
+ */
+export async function beginMention(
+  tx: Writer,
+  message: number,
+  { name, now, until }: { name: string; now: number; until: number },
+): Promise<boolean> {
+  const begun = await tx.q
     .updateTable('assistant_mentions')
     .set({ name, working_until: until, tries: sql`tries + 1` })
     .where('message_id', '=', message)
+    .where('working_until', '<=', now)
+    .returning('message_id')
     .execute()
+  return begun.length > 0
+}
+
+/** Leaves a mention to whoever begins it next. */
+export const leaveMention = (tx: Writer, message: number) =>
+  tx.q.updateTable('assistant_mentions').set({ working_until: 0 }).where('message_id', '=', message).execute()
 
 const takeQuery = prepared<{ message: number }, Mention>(({ q, p }) =>
   q.deleteFrom('assistant_mentions').where('message_id', '=', p.message).returning(columns),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { teamChat } from '../../../src/contract/team-chat.ts'
 import { mentions } from '../../../src/domain/assistant/rooms/mention-listener.ts'
 import { folderOfTest, serverOfTest, startServer } from '../../support/server.ts'
-import { channelOf, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
+import { channelOf, disable, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
 import { stage, useModel } from '../../support/assistant.ts'
 import { modelServerOfTest } from '../../support/model-server.ts'
 
@@ -140,6 +140,20 @@ describe('a mention', () => {
     finish()
     expect(await waiting).toMatchObject({ messages: [], typing: [] })
     await idle(server)
+  })
+
+  test('is not answered once who asked is disabled', async () => {
+    const { server, model, ada } = await stage()
+    const bob = await server.account()
+    const room = await channelOf(bob, ada)
+    let finish = () => {}
+    model.will(() => ({ text: 'Too late.', until: new Promise<void>((resolve) => (finish = resolve)) }))
+    const { timestamp } = await say(ada, room, '@assistant hello')
+    while (model.heard.length === 0) await pollOf(bob, room, timestamp)
+    await disable(server, ada)
+    finish()
+    await idle(server)
+    expect((await heard(bob, room)).map(({ content }) => content)).toEqual(['@assistant hello'])
   })
 
   test('is not answered once its message is gone', async () => {

@@ -45,18 +45,16 @@ export function makeMentions(deps: Deps) {
   const limit = pLimit(MAX_CONCURRENT_ROOMS)
   const end = new AbortController()
   let started: Promise<void> = Promise.resolve()
+  let report: (error: unknown) => void = () => undefined
 
-  /** Answers one mention; posts failures in the room. */
-  async function answerMention(
-    mention: Mention & { content: string },
-    report: (error: unknown) => void,
-  ): Promise<void> {
+  /** Answers one mention, unless another server does; posts failures in the room. */
+  async function answerMention(mention: Mention & { content: string }): Promise<void> {
     const { message_id: message, room_id: room, user_id: user } = mention
     const account = await accountById(database.read, user)
     const isLate = mention.asked_at < clock.now() - MAX_AGE || mention.tries >= MAX_TRIES
     if (isLate || !account || account.disabled_at !== null) return chat.assistantReplies.dismiss({ message, room })
     const mentioned = { message, room, user, name: (await settings.values())['assistant.name'] }
-    await chat.assistantReplies.begin(mentioned, clock.now() + bounds.answerMs)
+    if (!(await chat.assistantReplies.begin(mentioned, clock.now() + bounds.answerMs))) return
     let text: string
     try {
       text = await budgets.within(user, () =>
@@ -65,36 +63,40 @@ export function makeMentions(deps: Deps) {
         ),
       )
     } catch (error) {
-      // The next start answers interrupted mentions.
-      if (end.signal.aborted) return
+      if (end.signal.aborted) return void (await chat.assistantReplies.leave(mentioned))
       if (!isFault(error)) report(error)
       text = isFault(error) ? error.message : 'Something went wrong here; ask me again.'
     }
     await chat.assistantReplies.post(mentioned, text)
   }
 
-  async function answerRoom(room: number, report: (error: unknown) => void): Promise<void> {
+  async function answerRoom(room: number): Promise<void> {
     while (!end.signal.aborted) {
       const mention = await nextMention(database.read, room)
       if (!mention) return
-      await answerMention(mention, report)
+      const wait = mention.working_until - clock.now()
+      // Another server answers, and then goes on with the room. If it was killed, this one does.
+      if (wait > 0) return void setTimeout(() => enqueue(room), wait).unref()
+      await answerMention(mention)
     }
   }
 
+  /** Queues behind the room's current answers, so that no mention is missed. */
+  function enqueue(room: number): void {
+    if (end.signal.aborted) return
+    const current = (busy.get(room) ?? Promise.resolve())
+      .then(() => limit(() => answerRoom(room)))
+      .catch((error: unknown) => report(error))
+      .finally(() => {
+        if (busy.get(room) === current) busy.delete(room)
+      })
+    busy.set(room, current)
+  }
+
   return {
-    /** Starts answering, beginning with the mentions of an earlier process. `report` receives bugs. */
-    start(report: (error: unknown) => void): void {
-      const enqueue = (room: number) => {
-        if (end.signal.aborted) return
-        // Queued behind the room's current answers, so that no mention is missed.
-        const current = (busy.get(room) ?? Promise.resolve())
-          .then(() => limit(() => answerRoom(room, report)))
-          .catch(report)
-          .finally(() => {
-            if (busy.get(room) === current) busy.delete(room)
-          })
-        busy.set(room, current)
-      }
+    /** Starts answering, beginning with the mentions of an earlier process. `onBug` receives bugs. */
+    start(onBug: (error: unknown) => void): void {
+      report = onBug
       mentionListener.onMention(enqueue)
       started = roomsWithMentions(database.read).then((rooms) => rooms.forEach(enqueue), report)
     },
