@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ByteBuffer } from '../base/byte-buffer.ts'
+import { makeKeyedMutex } from '../base/keyed-mutex.ts'
 import { fault } from '../contract/errors.ts'
 import { JSON_DEPTH } from '../contract/limits.ts'
 import { sendContinue } from './expect-continue.ts'
@@ -9,7 +10,12 @@ import { findExcess } from './json-limits.ts'
 export interface JsonLimits {
   bytes: number
   values: number
+  /** Whether the answer may take as long as it likes. */
+  streams?: boolean
 }
+
+/** Bodies from this size, in bytes, are handled one at a time per sender, so that others wait for one of them at most. */
+const LARGE = 256 * 1_024
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,9 +47,20 @@ export function acceptJson(app: FastifyInstance): void {
   app.decorateRequest('jsonLimits', undefined)
   app.removeContentTypeParser(['text/plain', 'application/json'])
   const parse = app.getDefaultJsonParser('error', 'error')
+  const largeBodies = makeKeyedMutex<number | string>()
+  const ends = new WeakMap<FastifyRequest, () => void>()
+  app.addHook('onResponse', async (request) => ends.get(request)?.())
+  /** Resolves after the responses to the sender's earlier large bodies. */
+  const turnOf = (sender: number | string, request: FastifyRequest) =>
+    new Promise<void>((resolve) => {
+      const answered = new Promise<void>((end) => ends.set(request, end))
+      largeBodies(sender, () => (resolve(), answered)).catch(resolve)
+    })
   app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
-    const { bytes: max, values } = request.jsonLimits ?? { bytes: 0, values: 0 }
+    const { bytes: max, values, streams } = request.jsonLimits ?? { bytes: 0, values: 0 }
     const bytes = await readBody(request, max)
+    // A body that names its action is read before its sender is known.
+    if (bytes.length >= LARGE && !streams) await turnOf(request.admitted?.caller?.user.id ?? request.ip, request)
     // Actions without parameters may send the header with an empty body.
     if (bytes.length === 0) return {}
     const excess = findExcess(bytes, { depth: JSON_DEPTH, values })

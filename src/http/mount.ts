@@ -112,10 +112,10 @@ const methodsOf = ({ method, answers }: AnyAction): HTTPMethods[] =>
   method === 'GET' && answers === 'bytes' ? ['GET', 'HEAD'] : [method]
 
 /** JSON limits of an action. Actions open to anyone have lower ones. */
-const jsonLimitsOf = ({ auth, maxBody, maxValues }: AnyAction): JsonLimits =>
+const jsonLimitsOf = ({ auth, maxBody, maxValues, streams }: AnyAction): JsonLimits =>
   auth === 'anyone'
     ? { bytes: OPEN_BODY, values: OPEN_VALUES }
-    : { bytes: maxBody ?? JSON_BODY, values: maxValues ?? JSON_VALUES }
+    : { bytes: maxBody ?? JSON_BODY, values: maxValues ?? JSON_VALUES, streams: streams === true }
 
 function largestOf(actions: readonly AnyAction[]): JsonLimits {
   const all = actions.map(jsonLimitsOf)
