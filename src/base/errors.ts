@@ -3,15 +3,24 @@ export class DiskFull extends Error {
   override name = 'DiskFull'
 }
 
-/** A resource is in use by another process; trying again later helps. */
+/** A resource is in use by another process, or does not answer; trying again later helps. */
 export class Busy extends Error {
   override name = 'Busy'
+  readonly exitCode: number = 7
+}
+
+/** The database is open in another process. */
+export class InUse extends Busy {
+  override name = 'InUse'
+  constructor(cause?: unknown) {
+    super('Another process has the database open.', { cause })
+  }
 }
 
 /** The database is no longer where it was opened, or its rows were moved elsewhere; the message says what to do. */
 export class DatabaseMoved extends Busy {
   override name = 'DatabaseMoved'
-  readonly exitCode = 8
+  override readonly exitCode = 8
   readonly reason = 'database_moved'
 }
 
@@ -33,7 +42,8 @@ export class Unavailable extends Error {
   override name = 'Unavailable'
 }
 
-const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL'])
+// SQLite cannot grow its shared memory (svc.db-shm) when it opens a database on a full disk.
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE'])
 
 /** Turns system errors of a full disk into `DiskFull`, names `place` in those of writing it, and returns others unchanged. */
 export function fromSystemError(thrown: unknown, place?: string): unknown {
@@ -74,6 +84,7 @@ const REASONS: Record<string, string> = {
 /** A system error about a file as text for users; undefined for other errors. */
 export function fileProblem(error: unknown): string | undefined {
   const { path } = (error ?? {}) as NodeJS.ErrnoException
+  if (FULL.has(errorCode(error))) return (fromSystemError(error, path) as Error).message
   const reason = REASONS[errorCode(error)]
   return path !== undefined && reason !== undefined ? `${path} cannot be used: ${reason}.` : undefined
 }

@@ -68,10 +68,14 @@ async function viaTemporary(
   fill: (file: FileHandle) => Promise<void>,
 ): Promise<void> {
   const temporary = join(dirname(path), name ?? `.${basename(path).slice(0, 100)}.${randomHex(6)}.tmp`)
-  // The caller does not know the temporary file, so errors name the file itself.
-  const file = await open(temporary, 'wx', mode).catch((error: unknown) => {
-    throw Object.assign(error as Error, { path })
-  })
+  // Callers do not know the temporary file, and errors of writing name none.
+  const named = (error: unknown): unknown => {
+    const { path: told = temporary, syscall } = error as NodeJS.ErrnoException
+    return told === temporary && syscall !== undefined && syscall !== 'read'
+      ? Object.assign(error as Error, { path })
+      : error
+  }
+  const file = await open(temporary, 'wx', mode).catch((error: unknown) => Promise.reject(named(error) as Error))
   try {
     try {
       await fill(file)
@@ -82,7 +86,7 @@ async function viaTemporary(
     await (replace ? rename(temporary, path) : place(temporary, path))
   } catch (error) {
     await rm(temporary, { force: true })
-    throw error
+    throw named(error)
   }
   await syncFolder(dirname(path))
 }

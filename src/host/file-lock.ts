@@ -2,7 +2,7 @@ import { constants, copyFileSync, linkSync, readFileSync, rmSync, statSync, writ
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomHex } from '../base/random.ts'
-import { errorCode } from '../base/errors.ts'
+import { errorCode, fromSystemError } from '../base/errors.ts'
 import { cannotLink } from './durable-files.ts'
 import { isRunning } from './process-status.ts'
 import { readRegularFileSync } from './regular-file.ts'
@@ -47,13 +47,15 @@ export function mayBeRunning({ pid, host, began }: Holder): boolean {
 export function tryLock(file: string, options: LockOptions = {}): (() => void) | undefined {
   const token = randomHex(8)
   const own = `${file}.${token}`
-  writeFileSync(own, JSON.stringify({ ...ownIdentity(), token } satisfies Holder), { mode: 0o600, flag: 'wx' })
   try {
+    writeFileSync(own, JSON.stringify({ ...ownIdentity(), token } satisfies Holder), { mode: 0o600, flag: 'wx' })
     for (let tries = 0; tries < TRIES; tries += 1) {
       if (linkIfAbsent(own, file)) return () => release(file, token)
       if (!removeStale(file, options)) return undefined
     }
     return undefined
+  } catch (error) {
+    throw fromSystemError(error, file)
   } finally {
     rmSync(own, { force: true })
   }

@@ -5,7 +5,7 @@ import { errorCode } from '../base/errors.ts'
 /**
  * Creates a folder and its missing parents. Throws ENOENT, EEXIST if the path is not a folder, or ENOTDIR if a parent
  * is not one. Node's recursive `mkdir` loops forever where the file system answers ENOENT for a new entry, as /proc
- * does.
+ * does, and throws ENOENT where the disk is full.
  */
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   const missing: string[] = []

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { fromSystemError } from '../base/errors.ts'
 import type BetterSqlite3 from 'better-sqlite3'
 
 export type SqliteHandle = BetterSqlite3.Database
@@ -34,7 +35,7 @@ export function openEngine(file: string, patience: number, { fileMustExist = fal
     return handle
   } catch (error) {
     handle.close()
-    throw error
+    throw fromSystemError(error, file)
   }
 }
 

@@ -18,15 +18,6 @@ export interface SqliteFile {
   close(): void
 }
 
-/** Runs a write; a full disk becomes `DiskFull`. */
-function convertDiskFull<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw fromSystemError(error)
-  }
-}
-
 /** How long a statement waits for another writing process, in milliseconds. */
 const PATIENCE = 5_000
 
@@ -42,6 +33,15 @@ export function openSqliteFile(file: string): SqliteFile {
     return found
   }
 
+  /** Runs a write; a full disk becomes `DiskFull`. */
+  function convertDiskFull<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw fromSystemError(error, file)
+    }
+  }
+
   try {
     assertDurable(handle)
   } catch (error) {
@@ -53,7 +53,7 @@ export function openSqliteFile(file: string): SqliteFile {
     each: <R>(sql: string, ...values: Value[]) => statement(sql).iterate(values) as Iterable<R>,
     get: <R>(sql: string, ...values: Value[]) => statement(sql).get(values) as R | undefined,
     run: (sql, ...values) => void convertDiskFull(() => statement(sql).run(values)),
-    script: (sql) => void handle.exec(sql),
+    script: (sql) => void convertDiskFull(() => handle.exec(sql)),
     transaction: <T>(work: () => T) => convertDiskFull(() => handle.transaction(work).immediate()),
     close() {
       statements.clear()

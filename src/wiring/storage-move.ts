@@ -2,7 +2,7 @@ import { open, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import pLimit from 'p-limit'
 import { iso, systemClock } from '../base/clock.ts'
-import { Busy, DatabaseMoved } from '../base/errors.ts'
+import { DatabaseMoved, InUse } from '../base/errors.ts'
 import type { JobContext } from '../domain/backups/backups.ts'
 import { makeAudit, variableOf } from '../domain/instance/instance.ts'
 import { shapes } from '../domain/sync/sync.ts'
@@ -66,7 +66,7 @@ const STOP = 'Stop every server and every other command of svc, and run this aga
 
 const stopped = <T>(work: Promise<T>, more = ''): Promise<T> =>
   work.catch((error: unknown) => {
-    if (!(error instanceof Busy)) throw error
+    if (!(error instanceof InUse)) throw error
     throw new CannotMove(`${error.message} ${STOP}${more}.`, 6, error)
   })
 
@@ -100,8 +100,8 @@ async function rowsToPostgres(place: Place, url: string): Promise<Moved> {
     const move = aloneOnSqlite(directory.database, async (from) => {
       await fillPostgres(target, from)
       // From here on the rows of Postgres count: an interrupted move leaves two copies, and a directory that names the right one.
-      await rememberExternalDatabase(directory, url)
       const variable = await decide(place, 'database', url)
+      await rememberExternalDatabase(directory, url)
       await rename(directory.database, left)
       await syncFolder(directory.path)
       return variable
@@ -148,10 +148,11 @@ const CONCURRENCY = 4
 
 /** Copies every missing content and checks it against its name, its SHA-256. */
 async function copyContents(from: BlobStore, to: BlobStore, { progress, signal }: JobContext) {
-  const known = new Set<string>()
-  for await (const { sha256 } of to.list()) known.add(sha256)
+  const known = new Map<string, number>()
+  for await (const { sha256, size } of to.list()) known.set(sha256, size)
   const missing: { sha256: string; size: number }[] = []
-  for await (const blob of from.list()) if (!known.has(blob.sha256)) missing.push(blob)
+  // Not every store drops an object whose upload broke off.
+  for await (const blob of from.list()) if (known.get(blob.sha256) !== blob.size) missing.push(blob)
   progress?.total(missing.reduce((sum, { size }) => sum + size, 0))
   const limit = pLimit(CONCURRENCY)
   const copy = async ({ sha256, size }: { sha256: string; size: number }) => {

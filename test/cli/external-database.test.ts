@@ -142,6 +142,27 @@ describe.skipIf(programs === undefined)('rows on a database server', () => {
     }
   })
 
+  test('a move there that is killed between its last steps has happened, and the next run says so', async () => {
+    const { folder, machine, first } = await installation()
+    await first.svc('storage', 'migrate', '--to', 'sqlite:')
+    const here = machine('first', undefined)
+    const preload = join(folder, 'killed-at-second-rename.mjs')
+    await writeFile(
+      preload,
+      `import fs from 'node:fs/promises'
+      import { syncBuiltinESMExports } from 'node:module'
+      const { rename } = fs
+      let renamed = 0
+      fs.rename = (...args) => (++renamed === 2 ? process.kill(process.pid, 'SIGKILL') : rename(...args))
+      syncBuiltinESMExports()`,
+    )
+    const move = ['storage', 'migrate', '--to', await cluster.database(freshName())]
+    const child = startCommandWith({ ...here.env, NODE_OPTIONS: `--import=${preload}` }, ...move)
+    expect((await ended(child)).code).toBe(null)
+    expect(await names(here)).toEqual(['ada'])
+    expect(await here.svc(...move)).toMatchObject({ code: 6, stderr: 'svc: The rows are already there.\n' })
+  })
+
   test('doctor compares the clock with that of the database server, and does without the database what it can', async () => {
     const { folder, url, first } = await installation()
     const preload = join(folder, 'a-minute-ahead.mjs')

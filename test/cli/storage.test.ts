@@ -67,20 +67,25 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
   })
 })
 
-test('contents are not moved to where they are already', async () => {
+test('contents are not moved to where they are already, nor where the store fails, which no server is blamed for', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   await runCommand(dataDir, 'init', '--admin', 'root', '--generate')
   const store = await lineOfTest('http://127.0.0.1:9')
-  store.decide(({ method, url }) => ({
-    answer: url.includes('list-type')
-      ? { status: 200, body: '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>' }
-      : method === 'PUT'
-        ? { status: 200 }
-        : { status: 404, code: 'NoSuchKey' },
-  }))
+  let lists = 0
+  const empty = { status: 200, body: '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>' }
+  store.decide(({ method, url }) => {
+    if (url.includes('list-type')) lists += 1
+    // The third is the one that is made when no server may run any more.
+    const list = lists > 2 && lists < 8 ? { status: 503, code: 'SlowDown' } : empty
+    const other = method === 'PUT' ? { status: 200 } : { status: 404, code: 'NoSuchKey' }
+    return { answer: url.includes('list-type') ? list : other }
+  })
   const to = `s3://svc-files?endpoint=${store.url}`
   const keys = { AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret' }
   const move = () => runCommandWith({ HOME: dataDir, SVC_DATA_DIR: dataDir, ...keys }, 'storage', 'migrate', '--to', to)
+  const { host } = new URL(store.url)
+  const failed = `svc: The store s3://svc-files at ${host} answered 503 SlowDown. Try again in a moment.\n`
+  expect(await move()).toEqual({ code: 7, stdout: '', stderr: failed })
   expect(await move()).toMatchObject({ code: 0 })
   expect(await move()).toEqual({ code: 6, stdout: '', stderr: 'svc: The contents are already there.\n' })
 })

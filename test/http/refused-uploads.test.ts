@@ -1,3 +1,4 @@
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
@@ -46,7 +47,7 @@ function form(name: string, content: Uint8Array): FormData {
   return body
 }
 
-describe.each(stores)('a store %s', (_where, { server, stored }) => {
+describe.each(stores)('a store %s', (where, { server, stored }) => {
   async function begin(options: { quota?: number } = {}): Promise<{ account: Account; before: string[] }> {
     const account = await server.account(options)
     await account.put('/there.bin', fresh(100_000))
@@ -106,6 +107,20 @@ describe.each(stores)('a store %s', (_where, { server, stored }) => {
     raw.write(content.subarray(MIB / 2))
     expect(readRaw(await raw.answer()).status).toBe(401)
     expect(await stored()).toEqual(before)
+  })
+
+  test('goes on answering on the connection of an upload that it could not begin to store', async () => {
+    const { account } = await begin()
+    const folder = join(server.dataDir, where === 'on disk' ? 'blobs/tmp' : 'arriving')
+    await rename(folder, `${folder}.away`)
+    const raw = await openRaw(server.url)
+    const headers = { authorization: `Bearer ${account.token}`, 'content-length': MIB }
+    raw.write(rawHead('POST', `${syncFiles.path}?action=upload&path=/lost.bin`, headers))
+    raw.write(fresh())
+    await raw.until('}')
+    await rename(`${folder}.away`, folder)
+    raw.write(rawHead('GET', '/healthz', { connection: 'close' }))
+    expect((await raw.answer()).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 500', 'HTTP/1.1 200'])
   })
 
   test('keeps nothing of an upload that is broken off because its sender hung up', async () => {

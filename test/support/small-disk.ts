@@ -13,15 +13,15 @@ export interface SmallDisk {
   freeze(): Promise<void>
 }
 
-/** Mounts a disk of some bytes; returns a reason if it cannot: mounting requires root on Linux. */
-export async function smallDisk(bytes: number): Promise<SmallDisk | { reason: string }> {
+/** Mounts a disk of some bytes and at most so many files and folders (0: any number); returns a reason if it cannot: mounting requires root on Linux. */
+export async function smallDisk(bytes: number, files = 0): Promise<SmallDisk | { reason: string }> {
   if (process.platform !== 'linux') return { reason: 'only Linux mounts a disk in memory' }
   if (process.getuid?.() !== 0) return { reason: 'only root can mount a small disk' }
   const outer = await temporaryFolder()
   const folder = join(outer, 'disk')
   await mkdir(folder)
   try {
-    await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes},mode=0700`, 'svc-test', folder])
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${bytes},nr_inodes=${files},mode=0700`, 'svc-test', folder])
   } catch (error) {
     await rm(outer, { recursive: true })
     return { reason: `no small disk could be mounted: ${(error as Error).message.trim()}` }

@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { errorCode } from '../../base/errors.ts'
+import { errorCode, fileProblem } from '../../base/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts'
@@ -61,7 +61,9 @@ const isSafeName = (name: string): boolean =>
   (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
 
 const reasonOf = (error: unknown): string =>
-  errorCode(error) === 'EEXIST' ? 'it already exists (--force replaces it)' : (error as Error).message
+  errorCode(error) === 'EEXIST'
+    ? 'it already exists (--force replaces it)'
+    : (fileProblem(error) ?? (error as Error).message).replace(/\.$/, '')
 
 /** Creates a folder, or checks that the existing one is not a link. */
 async function makeFolder(path: string): Promise<void> {

@@ -56,6 +56,8 @@ export const login = command({
       const api = makeApi({ url, token: undefined, transport })
       await greet(api)
       const username = flags.username ?? known?.username ?? (await io.ask('User name:', '--username'))
+      // Signing in ends the earlier token of this device: first make sure that the new one can be stored.
+      if (stored) await store.changeCredentials(env, () => undefined)
       const [password, code] = await readPasswordAndCode(io, flags, `Password of ${username} at ${url}:`)
       const device_id = stored?.device_id ?? randomUUID()
       const device_name = flags.deviceName ?? stored?.device_name ?? (hostname() || 'computer')

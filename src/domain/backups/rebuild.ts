@@ -38,6 +38,11 @@ async function orLost<T>(isPartial: boolean, read: () => Promise<T>): Promise<T 
   }
 }
 
+/** The items one after another; a loop that throws ends it for all others. */
+function* each<T>(items: readonly T[]): Generator<T> {
+  yield* items
+}
+
 /**
  * Restores a backup to `target` and verifies every byte before it resolves. Throws `DamagedBackup` at the first wrong one; with
  * `isPartial` only where the database or a key is damaged, and resolves with what else is lost.
@@ -65,16 +70,15 @@ export async function rebuild(
     if (data) await target.write(file.path, data)
     else lost.files.push(file.path)
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, (_, worker) => copyEvery(worker)))
+  // A failure ends the queue, and the caller may remove the target only when nothing writes to it any more.
+  const queue = each(blobs)
+  const ends = await Promise.allSettled(Array.from({ length: CONCURRENCY }, copyQueued))
+  for (const end of ends) if (end.status === 'rejected') throw end.reason as Error
   lost.contents.sort()
   return lost
 
-  /** Copies every fourth content, beginning with the worker's number. */
-  async function copyEvery(worker: number): Promise<void> {
-    for (let at = worker; at < blobs.length; at += CONCURRENCY) {
-      const blob = blobs[at]!
-      if (!(await orLost(isPartial, () => copyBlob(blob)))) lost.contents.push(blob.sha256)
-    }
+  async function copyQueued(): Promise<void> {
+    for (const blob of queue) if (!(await orLost(isPartial, () => copyBlob(blob)))) lost.contents.push(blob.sha256)
   }
 
   async function copyBlob(blob: Piece): Promise<Piece> {

@@ -1,12 +1,13 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { syncFolder } from '../../host/durable-files.ts'
+import { makeFolder } from '../../host/folder-creation.ts'
 import { isSound, openBytes, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './backup-manifest.ts'
 import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
@@ -202,7 +203,7 @@ export function openPool(
   async function publish(from: string, name: string): Promise<void> {
     await (marked ??= writeFile(mark, '', { mode: 0o600 }))
     const shelf = join(objects, name.slice(0, 2))
-    if (!shelves.has(shelf)) await mkdir(shelf, { recursive: true, mode: 0o700 })
+    if (!shelves.has(shelf)) await makeFolder(shelf, 0o700)
     shelves.add(shelf)
     await moveTo(from, pathOf(name))
   }

@@ -87,12 +87,8 @@ const dataQuery = prepared<{ sha256: string }, { data: Uint8Array | null }>(({ q
 const inOnePiece = (chunks: Uint8Array[]): Uint8Array => (chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
 
 async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
-  try {
-    yield* head
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
+  yield* head
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
 export function makeContents(database: Database, blobs: BlobStore): Contents {
@@ -106,17 +102,18 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
     async receive(source, max) {
       const iterator = source[Symbol.asyncIterator]()
       const head = new ByteBuffer()
-      for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-        head.add(next.value)
-        if (head.size > max) {
-          await iterator.return?.()
-          throw new TooLarge(`More than ${max} bytes.`)
-        }
-        if (head.size > INLINE_MAX) {
+      try {
+        for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+          head.add(next.value)
+          if (head.size > max) throw new TooLarge(`More than ${max} bytes.`)
+          if (head.size <= INLINE_MAX) continue
           const arrival = await blobs.receive(joined(head.take(), iterator), max)
           const { sha256, size } = arrival
           return { sha256, size, data: null, arrived_at: undefined, arrival }
         }
+      } finally {
+        // Also if the blob store failed before it asked for a byte: a request that is not read blocks its connection.
+        await iterator.return?.()
       }
       const data = inOnePiece(head.take())
       return { sha256: hash('sha256', data), size: data.length, data, arrived_at: Date.now(), arrival: null }

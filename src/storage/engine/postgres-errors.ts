@@ -42,7 +42,7 @@ export function fromPostgresError(error: unknown): unknown {
   if (code === DISK_FULL) return new DiskFull('The disk of the database is full.', { cause: error })
   if (code === LOCK_NOT_AVAILABLE) return new Busy('Another process holds the database.', { cause: error })
   if (PASSING.test(code) || isUnreached(error))
-    return new Busy(`The database does not answer: ${error.message}.`, { cause: error })
+    return new Busy(`The database does not answer: ${error.message}. Try again in a moment.`, { cause: error })
   return error
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import pg from 'pg'
 import { randomHex } from '../../base/random.ts'
-import { Busy } from '../../base/errors.ts'
+import { InUse } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
 import { makeNotifications } from './notifications.ts'
 import { makeConnectionCheck, markMoved, movedTo } from './postgres-connection-check.ts'
@@ -167,7 +167,7 @@ export async function rowsMovedTo(url: string): Promise<string | undefined> {
 }
 
 /**
- * Runs `unit` while no other process has the database open, and none can write. Throws `Busy` where one has. With `leavingFor`
+ * Runs `unit` while no other process has the database open, and none can write. Throws `InUse` where one has. With `leavingFor`
  * the rows are marked as moved to that place when `unit` is done; those of a move that was interrupted may be so already.
  */
 export async function aloneOnPostgres<T>(
@@ -182,7 +182,7 @@ export async function aloneOnPostgres<T>(
       const { rows } = await sql<{ others: number }>`select count(distinct application_name) as others
         from pg_stat_activity where datname = current_database()
         and application_name like ${`${COMMON_NAME}%`} and application_name <> ${NAME}`.execute(tx.q)
-      if (rows[0]!.others > 0) throw new Busy('Another process has the database open.')
+      if (rows[0]!.others > 0) throw new InUse()
       const value = await unit(database)
       if (leavingFor !== undefined) await markMoved(tx, leavingFor)
       return value

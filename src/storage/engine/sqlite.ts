@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { Busy, fromSystemError } from '../../base/errors.ts'
+import { DiskFull, fromSystemError, InUse } from '../../base/errors.ts'
 import { assertDurable, openCopyFile, type SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Reader, SchemaDialect } from './database.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
@@ -75,7 +75,7 @@ const transactionOf = (
     guard.assertInPlace()
   },
   rollback: () => Promise.resolve(writer.exec('rollback')),
-  fromEngineError: fromSystemError,
+  fromEngineError: (error) => (error instanceof DiskFull ? error : fromSystemError(error, writer.handle.name)),
 })
 
 /** Most problems of one kind that are reported. */
@@ -104,7 +104,7 @@ async function shrink(connection: Connection): Promise<{ before: number; after: 
   return { before, after: size() }
 }
 
-/** Runs `unit` while no other connection has the file open, in any process. Throws `Busy` if one has. */
+/** Runs `unit` while no other connection has the file open, in any process. Throws `InUse` if one has. */
 export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promise<T>): Promise<T> {
   const connection = new Connection(openHandle(file))
   const { handle } = connection
@@ -114,7 +114,7 @@ export async function aloneOnSqlite<T>(file: string, unit: (at: Reader) => Promi
     connection.exec('begin exclusive')
     return await unit(connection)
   } catch (error) {
-    throw isBusy(error) ? new Busy('Another process has the database open.', { cause: error }) : fromSystemError(error)
+    throw isBusy(error) ? new InUse(error) : fromSystemError(error, file)
   } finally {
     if (handle.inTransaction) connection.exec('commit')
     connection.close()

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os'
 import { systemClock } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
-import { errorCode, DiskFull } from '../../base/errors.ts'
+import { errorCode, DiskFull, fromSystemError } from '../../base/errors.ts'
 import { rebuild, type JobContext, type Lost } from '../../domain/backups/backups.ts'
 import { makeAudit } from '../../domain/instance/instance.ts'
 import { shapes } from '../../domain/sync/sync.ts'
@@ -134,12 +134,12 @@ async function openSite(path: string): Promise<Site & { target: string }> {
   }
 }
 
-async function assertRoom(folder: string, { totals }: Manifest): Promise<void> {
+async function assertRoom(folder: string, target: string, { totals }: Manifest): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   const [needed, free] = [totals.bytes + SPARE, bavail * bsize]
   if (free < needed)
     throw new DiskFull(
-      `This needs ${formatSize(needed)}, and ${folder} has ${formatSize(free)} left: choose another disk.`,
+      `This needs ${formatSize(needed)}, and the disk of ${target} has ${formatSize(free)} left: choose another disk.`,
     )
 }
 
@@ -204,13 +204,13 @@ export async function restore(
   process.umask(0o077)
   const { target, work, publish } = await openSite(resolve(path))
   try {
-    await assertRoom(work, manifest)
+    await assertRoom(work, target, manifest)
     const blobs = await openDisk(join(work, 'blobs'))
     const database = join(work, 'svc.db')
     let lost: Lost
     try {
       const write = async (name: string, data: Uint8Array): Promise<void> => {
-        await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 })
+        await makeFolder(dirname(join(work, name)), 0o700)
         await writeDurably(join(work, name), name === 'config.json' ? withoutPlaces(data) : data)
       }
       lost = await rebuild(source, manifest, { database, blobs, write }, { ...job, isPartial })
@@ -222,6 +222,6 @@ export async function restore(
     return { manifest, target, lost: { contents, files: lost.files }, ...begun }
   } catch (error) {
     await rm(work, { recursive: true, force: true })
-    throw error
+    throw fromSystemError(error, target)
   }
 }

@@ -5,6 +5,7 @@ import { MINUTE } from '../../../base/clock.ts'
 import { randomHex } from '../../../base/random.ts'
 import { Busy, errorCode, fromSystemError } from '../../../base/errors.ts'
 import { syncFolder, writeDurably } from '../../../host/durable-files.ts'
+import { makeFolder } from '../../../host/folder-creation.ts'
 import { makeHasher } from '../../../host/hasher.ts'
 import { isRunning } from '../../../host/process-status.ts'
 import { readRegularFile } from '../../../host/regular-file.ts'
@@ -26,7 +27,7 @@ function makeShelves(folder: string) {
   async function shelf(path: string): Promise<string> {
     const inner = dirname(path)
     if (known.has(inner)) return inner
-    await mkdir(inner, { recursive: true, mode: 0o700 })
+    await makeFolder(inner, 0o700)
     await syncFolder(dirname(inner))
     await syncFolder(folder)
     known.add(inner)
@@ -134,7 +135,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
         return true
       } catch (error) {
         if (errorCode(error) === 'ENOENT' && !(await factsOf(path))) return false
-        throw fromSystemError(error)
+        throw fromSystemError(error, file)
       }
     },
 

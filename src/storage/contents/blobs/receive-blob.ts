@@ -71,7 +71,7 @@ export async function receiveBlob(
         try {
           await keep(arrived)
         } catch (error) {
-          throw fromSystemError(error)
+          throw fromSystemError(error, folder)
         } finally {
           await drop()
         }
@@ -81,6 +81,6 @@ export async function receiveBlob(
   } catch (error) {
     await job.abandon()
     await drop()
-    throw fromSystemError(error)
+    throw fromSystemError(error, folder)
   }
 }
