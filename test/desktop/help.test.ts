@@ -20,12 +20,15 @@ test('the documentation is read in the Help app, page by page and by its links',
   expectQuiet(visited)
 })
 
-test('it opens at a page, and says in German that its pages are English', async () => {
-  const visited = await world.enter(await world.person(), { locale: 'de-DE' })
+test('it opens at a page on a phone, without a word outside, and says in German that its pages are English', async () => {
+  const options = { locale: 'de-DE', viewport: { width: 390, height: 844 } }
+  const visited = await world.enter(await world.person(), options)
   await visited.page.goto(`${world.server.url}/#open=help&path=/security`)
   const help = await visited.app('help')
   await help.getByRole('heading', { name: 'The assistant' }).waitFor()
   await help.getByText('Nur auf Englisch verfügbar').waitFor()
+  const end = `Math.max(...[...document.querySelectorAll('main p')].map((text) => text.getBoundingClientRect().right))`
+  expect(await help.evaluate(end)).toBeLessThanOrEqual(390)
   expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })

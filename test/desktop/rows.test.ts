@@ -8,6 +8,7 @@ let world: DesktopWorld
 beforeAll(async () => void (world = await startWorld()))
 afterAll(() => world?.close())
 
+const LONG_WORD = 'Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz'
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>'
 
 /** Somebody with the app open, and the rows of its table as the database has them. */
@@ -55,7 +56,7 @@ test('tasks are added, sorted by what is due, edited and ticked off', async () =
 
   await insert({ title: 'Rent', due_on: '2020-01-31', priority: 9 })
   await app.locator('.group-overdue').getByText('Rent').waitFor()
-  await visited.page.getByRole('heading', { name: 'Tasks – Overdue: 1' }).waitFor()
+  await visited.page.getByRole('heading', { name: 'Overdue: 1 – Tasks' }).waitFor()
 
   await app.getByRole('button', { name: `Tea ${HOSTILE}` }).click()
   const dialog = app.getByRole('dialog')
@@ -163,6 +164,8 @@ test('bookmarks open pages of the web and nothing else, and are sorted into fold
   await app.getByRole('button', { name: 'Drinks 1' }).click()
   expect(await app.locator('.bookmark').count()).toBe(1)
   expect(await rows()).toMatchObject([{ folder: 'Odd' }, { title: HOSTILE, folder: 'Drinks' }])
+  for (const title of ['Tea 10', 'Tea 2']) await insert({ title, url: 'https://example.org', folder: 'Drinks' })
+  await expect.poll(() => app.locator('.bookmark strong').allTextContents()).toEqual([HOSTILE, 'Tea 2', 'Tea 10'])
 })
 
 test('documents are written beside what they look like, filed, tagged and archived', async () => {
@@ -235,11 +238,12 @@ test('the calendar keeps moments in every time zone, and whole days on their day
   await expectSound(visited, app)
 
   await app.getByLabel('View').selectOption('Month')
-  for (const title of ['Second', 'Third', 'Fourth', 'Fifth'])
+  for (const title of ['Second', 'Third', 'Fourth', LONG_WORD])
     await insert({ title, all_day: true, starts_at: `${today}T00:00:00Z` })
   await cell.getByRole('button', { name: '2 more' }).click()
-  for (const title of ['Whole day', 'Second', 'Third', 'Fourth', 'Fifth'])
+  for (const title of ['Whole day', 'Second', 'Third', 'Fourth', LONG_WORD])
     await app.locator('.week').getByRole('button', { name: title }).waitFor()
+  expect(await app.locator('.week').evaluate((week) => week.scrollWidth - week.clientWidth)).toBe(0)
 })
 
 test('finance adds up to the cent, filters by month, and saves what it shows as CSV', async () => {

@@ -39,6 +39,16 @@ export function formatWhen(timestamp: Timestamp, now = new Date()): string {
   return sameYear ? dateFormat({ day: 'numeric', month: 'short' }).format(date) : formatDate(date)
 }
 
+const order = { numeric: true }
+const collators = { en: new Intl.Collator('en', order), de: new Intl.Collator('de', order) }
+
+/** Compares names for a list: `file 2` comes before `file 10`. */
+export const compareNames = (a: string, b: string): number => collators[language.value].compare(a, b)
+
+/** The different names among some, in order; empty ones are left out. */
+export const distinctNames = (names: Iterable<string | null>): string[] =>
+  [...new Set(names)].filter((name): name is string => name !== null && name !== '').toSorted(compareNames)
+
 export const formatNumber = (value: number, options: Intl.NumberFormatOptions = {}): string =>
   new Intl.NumberFormat(locale(), options).format(value)
 

@@ -249,11 +249,11 @@ export const english = {
   to_prove_again: 'prove the last one anew:',
 
   all_well: 'All checks passed.',
-  some_warnings: (count: number) => plural(count, 'One thing wants attention.', 'things want attention.'),
+  some_warnings: (count: number) => plural(count, 'One thing needs attention.', 'things need attention.'),
   some_failures: (failures: number, warnings: number) =>
-    `${plural(failures, 'One check fails', 'checks fail')}${warnings > 0 ? `, ${plural(warnings, 'one thing wants', 'things want')} attention` : ''}.`,
+    `${plural(failures, 'One check fails', 'checks fail')}${warnings > 0 ? `, ${plural(warnings, 'one thing needs', 'things need')} attention` : ''}.`,
   health_ok: 'fine',
-  health_warning: 'wants attention',
+  health_warning: 'needs attention',
   health_failure: 'fails',
   remedy: 'Remedy:',
 

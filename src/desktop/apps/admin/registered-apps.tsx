@@ -1,3 +1,4 @@
+import { nameOfSlug } from '../../kit/app-names.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Switch } from '../../kit/field.tsx'
 import { confirm } from '../../kit/dialog.tsx'
@@ -10,6 +11,8 @@ import { words } from './words.ts'
 
 type App = AnswerOf<'admin.apps'>['apps'][number]
 
+const nameOf = ({ source, slug, name }: App): string => (source === 'system' ? nameOfSlug(slug) : name)
+
 const sourceText = ({ source, owner }: App): string =>
   source === 'custom' && owner !== null ? words('source_of', owner) : words(`source_${source}`)
 
@@ -17,7 +20,9 @@ const sourceText = ({ source, owner }: App): string =>
 export function RegisteredApps() {
   const shown = useLiveQuery(() => bridge.call('admin.apps', {}))
 
-  async function toggle({ slug, name, disabled }: App): Promise<void> {
+  async function toggle(app: App): Promise<void> {
+    const { slug, disabled } = app
+    const name = nameOf(app)
     const isConfirmed =
       disabled ||
       (await confirm({
@@ -52,7 +57,7 @@ export function RegisteredApps() {
           {apps.map((app) => (
             <tr key={app.slug}>
               <th scope="row">
-                {app.name} <small>{app.slug}</small>
+                {nameOf(app)} <small>{app.slug}</small>
               </th>
               <td>{sourceText(app)}</td>
               <td class="only-wide">{app.version}</td>
@@ -62,7 +67,7 @@ export function RegisteredApps() {
                 ) : (
                   <Switch
                     label={words(app.disabled ? 'off' : 'on')}
-                    aria-label={words('app_for_users', app.name)}
+                    aria-label={words('app_for_users', nameOf(app))}
                     checked={!app.disabled}
                     onChange={({ currentTarget }) => {
                       // Keep showing the current state until the change has succeeded.

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { nameOfApp, builtInSlug } from '../../kit/app-names.ts'
 import { bridge } from '../../kit/bridge.ts'
+import { compareNames } from '../../kit/formats.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
 
@@ -77,7 +78,7 @@ export const foundApps = computed(() => {
       const text = fold([nameOf(app), app.slug, descriptionOf(app), words(app.category)].join('\n'))
       return parts.every((part) => text.includes(part))
     })
-    .toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)))
+    .toSorted((a, b) => compareNames(nameOf(a), nameOf(b)))
 })
 
 // The user is known after the handshake with the desktop.

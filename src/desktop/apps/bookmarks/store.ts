@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { compareNames } from '../../kit/formats.ts'
 import { makeSearch } from '../../kit/overlay.ts'
 
 export type Bookmark = Entry<'svc_bookmarks'>
@@ -22,18 +23,17 @@ export const folder = signal('*')
 export const folders = computed(() => {
   const counts = new Map<string, number>()
   for (const { folder: name } of entries.all.value) counts.set(name ?? '', (counts.get(name ?? '') ?? 0) + 1)
-  return [...counts].toSorted(([a], [b]) => a.localeCompare(b))
+  return [...counts].toSorted(([a], [b]) => compareNames(a, b))
 })
 
 /** The title, or the host name if there is none. */
 export const titleOf = ({ title, url }: Bookmark): string => title || (webAddress(url)?.host ?? url)
 
 const search = makeSearch<Bookmark>(({ title, url, folder: name, note }) => [title, url, name, note])
-const { compare } = new Intl.Collator()
 
 /** Bookmarks of the list, by title. */
 export const bookmarks = computed(() =>
   search(entries.all.value, searchText.value)
     .filter((bookmark) => folder.value === '*' || (bookmark.folder ?? '') === folder.value)
-    .toSorted((a, b) => compare(titleOf(a), titleOf(b))),
+    .toSorted((a, b) => compareNames(titleOf(a), titleOf(b))),
 )

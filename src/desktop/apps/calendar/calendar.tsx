@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { FilterSelect } from '../../kit/field.tsx'
-import { formatDay, formatTime, today } from '../../kit/formats.ts'
+import { formatDay, today } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { Loading, OfflineBanner } from '../../kit/empty-state.tsx'
@@ -12,15 +12,13 @@ import { common } from '../../kit/words.ts'
 import { addDays, addMonths, noonOf, weekOf } from './days.ts'
 import { EventDialog } from './event-dialog.tsx'
 import { EventButton, Month } from './month.tsx'
-import { createOn, entries, eventsOn, firstWeekday, selected, view, type Event } from './store.ts'
+import { createOn, entries, eventsOn, firstWeekday, selected, view } from './store.ts'
 import { words } from './words.ts'
 
 const monthName = (): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { month: 'long', year: 'numeric' }).format(
     noonOf(selected.value),
   )
-
-const ends = ({ all_day, ends_at }: Event): string => (all_day || ends_at === null ? '' : `– ${formatTime(ends_at)}`)
 
 function DayOfWeek({ day }: { day: string }) {
   const events = eventsOn(day)
@@ -34,10 +32,8 @@ function DayOfWeek({ day }: { day: string }) {
       <ul>
         {events.map((event) => (
           <li key={event.key}>
-            <EventButton event={event} day={day} />
-            <small>
-              {[event.all_day ? words('all_day') : ends(event), event.location].filter(Boolean).join(' · ')}
-            </small>
+            <EventButton event={event} day={day} withEnd />
+            <small>{[event.all_day && words('all_day'), event.location].filter(Boolean).join(' · ')}</small>
           </li>
         ))}
       </ul>

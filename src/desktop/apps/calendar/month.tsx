@@ -7,7 +7,7 @@ import { words } from './words.ts'
 /** Events shown per day; the rest is counted. */
 const MAX_EVENTS = 3
 
-export const EventButton = ({ event, day }: { event: Event; day: string }) => {
+export const EventButton = ({ event, day, withEnd }: { event: Event; day: string; withEnd?: boolean }) => {
   const begins = new Date(event.starts_at)
   const isTimed = !event.all_day && today(begins) === day
   return (
@@ -19,7 +19,12 @@ export const EventButton = ({ event, day }: { event: Event; day: string }) => {
         entries.open.value = event.key
       }}
     >
-      {isTimed && <time>{formatTime(begins)}</time>}
+      {isTimed && (
+        <time>
+          {formatTime(begins)}
+          {withEnd && event.ends_at !== null && `–${formatTime(event.ends_at)}`}
+        </time>
+      )}
       <span>{event.title || words('untitled')}</span>
     </button>
   )

@@ -18,7 +18,7 @@ import { confirmAndDelete, react } from './message-actions.ts'
 import { MessageText } from './message-text.tsx'
 import { discard, retry, type Pending } from './outbox.ts'
 import { me, people, type Message } from './store.ts'
-import { plainText } from './plain-text.ts'
+import { plainText } from '../../kit/plain-text.ts'
 import { words } from './words.ts'
 
 /** The message under the pointer or with the focus; its actions are visible. */

@@ -7,7 +7,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { SearchField, Switch } from '../../kit/field.tsx'
-import { formatSize, formatWhen } from '../../kit/formats.ts'
+import { compareNames, formatSize, formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading } from '../../kit/empty-state.tsx'
@@ -17,7 +17,7 @@ import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { jumpTo } from './message-log.ts'
-import { plainText } from './plain-text.ts'
+import { plainText } from '../../kit/plain-text.ts'
 import { changed, filesOf, type RoomFile } from './room-files.ts'
 import {
   loadRooms,
@@ -65,7 +65,7 @@ async function confirmAndRemove(room: ChatRoom, person: Person): Promise<void> {
 export function PeoplePanel({ room }: { room: ChatRoom }) {
   const mayRemove = room.type === 'channel' && (room.created_by === me() || bridge.user.value!.role === 'admin')
   const rank = ({ id }: Person) => Number(!online.value.has(id))
-  const all = room.participants.toSorted((a, b) => rank(a) - rank(b) || a.display_name.localeCompare(b.display_name))
+  const all = room.participants.toSorted((a, b) => rank(a) - rank(b) || compareNames(a.display_name, b.display_name))
   return (
     <Panel title={words('people')}>
       <ul class="panel-list">

@@ -3,6 +3,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { SearchField, TextField } from '../../kit/field.tsx'
+import { compareNames } from '../../kit/formats.ts'
 import { toastError } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
@@ -40,7 +41,7 @@ function People({
   const others = people.value.filter(({ id }) => !without.has(id))
   const found = others
     .filter(({ username, display_name }) => `${display_name}\n${username}`.toLowerCase().includes(wanted))
-    .toSorted((a, b) => a.display_name.localeCompare(b.display_name))
+    .toSorted((a, b) => compareNames(a.display_name, b.display_name))
   return (
     <div class="people">
       <SearchField

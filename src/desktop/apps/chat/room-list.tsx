@@ -24,14 +24,14 @@ import {
   loadError,
   type ChatRoom,
 } from './store.ts'
-import { plainText } from './plain-text.ts'
+import { plainText } from '../../kit/plain-text.ts'
 import { words } from './words.ts'
 
 /** The open dialog. */
 export const creating = signal<'room' | 'direct' | undefined>(undefined)
 
 function lastMessageText({ last_message, type }: ChatRoom): string {
-  if (!last_message) return ''
+  if (!last_message) return words('no_messages')
   const text = plainText(last_message.content)
   if (last_message.user_id === me()) return words('you_said', text)
   return type === 'dm' ? text : `${authorOf(last_message).display_name}: ${text}`

@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
+import { compareNames } from '../../kit/formats.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import type { StoppedComponent } from '../../wire/protocol.ts'
 import { drafts, type Draft } from './drafts.ts'
@@ -61,7 +62,7 @@ export const lines = computed(() => {
   const words = searchText.value.toLowerCase().split(/\s+/)
   return all.value
     .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
-    .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || a.name.localeCompare(b.name))
+    .toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind) || compareNames(a.name, b.name))
 })
 
 /** Runs now, and whenever components change in this window or elsewhere. */

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { compareNames } from '../../kit/formats.ts'
 import { makeSearch } from '../../kit/overlay.ts'
 
 export type Contact = Entry<'svc_contacts'>
@@ -12,10 +13,9 @@ export const entries = openEntries('svc_contacts', {
 export const searchText = signal('')
 
 const search = makeSearch<Contact>(({ name, email, phone, company, note }) => [name, email, phone, company, note])
-const { compare } = new Intl.Collator()
 
 export const contacts = computed(() =>
-  search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
+  search(entries.all.value, searchText.value).toSorted((a, b) => compareNames(a.name, b.name)),
 )
 
 /** A `mailto:` link; undefined for invalid addresses, so that nothing else gets into the link. */

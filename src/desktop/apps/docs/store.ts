@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { distinctNames } from '../../kit/formats.ts'
 import { makeSearch } from '../../kit/overlay.ts'
 
 export type Doc = Entry<'svc_docs'>
@@ -26,11 +27,9 @@ export const parseTags = (text: string): string[] => [
   ),
 ]
 
-const sorted = (names: Iterable<string>): string[] => [...new Set(names)].toSorted((a, b) => a.localeCompare(b))
-
 const unarchived = computed(() => entries.all.value.filter(({ archived }) => !archived))
-export const folders = computed(() => sorted(unarchived.value.flatMap(({ folder }) => (folder ? [folder] : []))))
-export const tags = computed(() => sorted(unarchived.value.flatMap(tagsOf)))
+export const folders = computed(() => distinctNames(unarchived.value.map(({ folder }) => folder)))
+export const tags = computed(() => distinctNames(unarchived.value.flatMap(tagsOf)))
 
 function matchesFilter(doc: Doc): boolean {
   if (filter.value === 'archive') return doc.archived

@@ -1,4 +1,3 @@
-import { File, FileArchive, FileAudio, FileCode, FileImage, FileText, FileVideo, Folder, type IconNode } from 'lucide'
 import { splitName } from './paths.ts'
 
 /** How a file is shown; `other` can only be downloaded. */
@@ -9,7 +8,6 @@ const TEXTS = new Set(
     ' ',
   ),
 )
-const ARCHIVES = new Set('.zip .gz .tar .tgz .bz2 .xz .7z .rar .zst'.split(' '))
 /** Image types that browsers can show. */
 const IMAGES = new Set(
   'image/png image/jpeg image/gif image/webp image/avif image/bmp image/svg+xml image/x-icon'.split(' '),
@@ -32,24 +30,4 @@ export function kindOf({ name, type, mime = '' }: FileInfo): Kind {
   if (mime.startsWith('audio/')) return 'audio'
   if (mime.startsWith('video/')) return 'video'
   return 'other'
-}
-
-const icons: Record<Kind, IconNode> = {
-  directory: Folder,
-  image: FileImage,
-  text: FileText,
-  markdown: FileText,
-  audio: FileAudio,
-  video: FileVideo,
-  pdf: FileText,
-  other: File,
-}
-
-const CODE = /\.(json|xml|ya?ml|toml|sh|py|[cm]?[jt]sx?|css|html?|sql|c|h|cpp|rs|go|java|php|rb)$/i
-
-export function iconOf(item: FileInfo): IconNode {
-  const kind = kindOf(item)
-  if (kind === 'text' && CODE.test(item.name)) return FileCode
-  if (kind === 'other' && ARCHIVES.has(splitName(item.name)[1].toLowerCase())) return FileArchive
-  return icons[kind]
 }

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import { language } from '../../kit/language.ts'
+import { compareNames } from '../../kit/formats.ts'
 import { ApiError } from '../../kit/api-error.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { isWithin, join, nameOf, parentOf, ROOMS, trimSlashes } from './paths.ts'
@@ -34,7 +34,6 @@ const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
 export const items = computed<readonly Item[]>(() => {
   const words = searchText.value.toLowerCase().split(/\s+/).filter(Boolean)
   const { key, isDescending } = sorting.value
-  const collator = new Intl.Collator(language.value, { numeric: true })
   const compare = comparers[key]
   const direction = isDescending ? -1 : 1
   return all.value
@@ -42,7 +41,7 @@ export const items = computed<readonly Item[]>(() => {
     .toSorted(
       (a, b) =>
         Number(b.type === 'directory') - Number(a.type === 'directory') ||
-        direction * (compare(a, b) || collator.compare(a.name, b.name)),
+        direction * (compare(a, b) || compareNames(a.name, b.name)),
     )
 })
 

@@ -1,10 +1,9 @@
 import { printable } from '../../../base/text.ts'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
-import { Icon } from '../../kit/icon.tsx'
 import { startDrag, dropTarget } from './item-drag.ts'
 import { folder, items, pathOf, view, type Item } from './folder.ts'
-import { iconOf, kindOf } from './file-kinds.ts'
+import { FileIcon } from './file-icon.tsx'
 import { clipboard } from './operations.ts'
 import { RenameField } from './rename-field.tsx'
 import { cursor, extendTo, isSelected, selectOnly, selected, toggle } from './selection.ts'
@@ -66,7 +65,7 @@ function Entry({ item, at, layout, props }: { item: Item; at: number; layout: La
       aria-selected={isSelected(item.name)}
       aria-setsize={items.value.length}
       aria-posinset={at + 1}
-      class={`item kind-${kindOf(item)} ${isOver ? 'over' : ''} ${isCut ? 'cut' : ''} ${cursor.value === item.name ? 'at' : ''}`}
+      class={`item ${isOver ? 'over' : ''} ${isCut ? 'cut' : ''} ${cursor.value === item.name ? 'at' : ''}`}
       style={{
         height: `${rowHeight}px`,
         left: `${(at % columns) * wide}px`,
@@ -85,9 +84,7 @@ function Entry({ item, at, layout, props }: { item: Item; at: number; layout: La
         props.onMenu({ x: event.clientX, y: event.clientY })
       }}
     >
-      <span class="picture">
-        <Icon of={iconOf(item)} size={columns > 1 || view.value === 'grid' ? 44 : 22} />
-      </span>
+      <FileIcon of={item} size={columns > 1 || view.value === 'grid' ? 44 : 22} />
       <span class="name" title={printable(item.name)}>
         {printable(item.name)}
       </span>

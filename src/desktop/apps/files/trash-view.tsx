@@ -5,7 +5,6 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { formatDate, formatSize, formatWhen } from '../../kit/formats.ts'
-import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import { toast } from '../../kit/toast.tsx'
@@ -14,7 +13,7 @@ import { VirtualList } from '../../kit/virtual-list.tsx'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { openFolder, onChange } from './folder.ts'
-import { iconOf } from './file-kinds.ts'
+import { FileIcon } from './file-icon.tsx'
 import { attempt } from './operations.ts'
 import { freeName, join, nameOf, parentOf } from './paths.ts'
 import { selectNames } from './selection.ts'
@@ -104,7 +103,7 @@ export function TrashView() {
           >
             {(entry) => (
               <span class="trash-line">
-                <Icon of={iconOf(entry)} size={22} />
+                <FileIcon of={entry} size={22} />
                 <span class="name">
                   <strong>{printable(entry.name)}</strong>
                   <small>

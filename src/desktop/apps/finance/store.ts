@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { formatCsv, guardFormula } from '../../../base/csv.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
-import { today } from '../../kit/formats.ts'
+import { distinctNames, today } from '../../kit/formats.ts'
 import { decimal } from './amounts.ts'
 
 export type Transaction = Entry<'svc_finance'>
@@ -27,16 +27,11 @@ export const searchText = signal('')
 export const month = signal('')
 export const category = signal('')
 
-const sorted = (names: Iterable<string | null>): string[] =>
-  [...new Set(names)]
-    .filter((name) => name !== null && name !== '')
-    .toSorted((a, b) => a!.localeCompare(b!)) as string[]
-
 export const months = computed(() =>
-  sorted(entries.all.value.map(({ booked_on }) => booked_on.slice(0, 7))).toReversed(),
+  distinctNames(entries.all.value.map(({ booked_on }) => booked_on.slice(0, 7))).toReversed(),
 )
-export const categories = computed(() => sorted(entries.all.value.map((one) => one.category)))
-export const accounts = computed(() => sorted(entries.all.value.map((one) => one.account)))
+export const categories = computed(() => distinctNames(entries.all.value.map((one) => one.category)))
+export const accounts = computed(() => distinctNames(entries.all.value.map((one) => one.account)))
 /** Most used first. */
 export const currencies = computed(() => {
   const counts = new Map<string, number>()

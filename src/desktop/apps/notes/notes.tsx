@@ -4,34 +4,15 @@ import { IconButton, Button } from '../../kit/button.tsx'
 import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
+import { plainText } from '../../kit/plain-text.ts'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading, FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { VirtualList } from '../../kit/virtual-list.tsx'
 import { common } from '../../kit/words.ts'
 import { NoteEditor } from './note-editor.tsx'
-import {
-  categories,
-  category,
-  create,
-  current,
-  findNote,
-  followPath,
-  keys,
-  open,
-  searchText,
-  table,
-  type Note,
-} from './store.ts'
+import { categories, category, create, current, findNote, followPath, keys, open, searchText, table } from './store.ts'
 import { words } from './words.ts'
-
-/** The start of a note without Markdown. */
-const excerpt = ({ content }: Note): string =>
-  (content ?? '')
-    .slice(0, 300)
-    .replace(/[#*_>`~[\]]+/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()
 
 function Line({ noteKey }: { noteKey: string }) {
   const note = findNote(noteKey)
@@ -41,7 +22,8 @@ function Line({ noteKey }: { noteKey: string }) {
       <strong>{note.title || words('untitled')}</strong>
       {note.pinned && <Icon of={Pin} size={14} />}
       <p>
-        <time>{formatWhen(note.updated_at)}</time> {excerpt(note)}
+        <time>{formatWhen(note.updated_at)}</time>{' '}
+        {plainText((note.content ?? '').slice(0, 800).replace(`# ${note.title}\n`, ''))}
       </p>
     </div>
   )

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import { makeAutosave } from '../../kit/autosave.ts'
+import { distinctNames } from '../../kit/formats.ts'
 import { makeSearch, overlayDrafts, type Entry } from '../../kit/overlay.ts'
 import { openTable, type Fields } from '../../kit/rows.ts'
 
@@ -23,11 +24,7 @@ const { saved, freshKeys, find } = overlayDrafts(table, drafts, empty)
 /** A note with its unsaved changes. */
 export const findNote = find
 
-export const categories = computed(() =>
-  [...new Set(saved.value.map((note) => note.category ?? '').filter((name) => name !== ''))].toSorted((a, b) =>
-    a.localeCompare(b),
-  ),
-)
+export const categories = computed(() => distinctNames(saved.value.map((note) => note.category)))
 
 const search = makeSearch<Note>(({ title, content, category: kind }) => [title, content, kind])
 

@@ -15,12 +15,17 @@ import { entries, places, searchText, type Place } from './store.ts'
 import { words } from './words.ts'
 import { WorldMap } from './world-map.tsx'
 
-const degrees = (value: number): string => formatNumber(value, { maximumFractionDigits: 5 })
+const degrees = (value: number, direction: string): string =>
+  `${formatNumber(Math.abs(value), { maximumFractionDigits: 5 })}° ${direction}`
 
-const Line = ({ place: { name, category, latitude, longitude } }: { place: Place }) => (
+/** `45.07° N, 7.686° E`. */
+const coordinates = ({ latitude, longitude }: Place): string =>
+  `${degrees(latitude, latitude < 0 ? 'S' : 'N')}, ${degrees(longitude, longitude < 0 ? 'W' : words('east'))}`
+
+const Line = ({ place }: { place: Place }) => (
   <div class="place-line">
-    <strong>{name || words('unnamed')}</strong>
-    <p>{[category, `${degrees(latitude)}° ${degrees(longitude)}°`].filter(Boolean).join(' · ')}</p>
+    <strong>{place.name || words('unnamed')}</strong>
+    <p>{[place.category, coordinates(place)].filter(Boolean).join(' · ')}</p>
   </div>
 )
 

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import { compareNames } from '../../kit/formats.ts'
 import { makeSearch } from '../../kit/overlay.ts'
 
 export type Place = Entry<'svc_places'>
@@ -12,8 +13,7 @@ export const entries = openEntries('svc_places', {
 export const searchText = signal('')
 
 const search = makeSearch<Place>(({ name, address, category, note }) => [name, address, category, note])
-const { compare } = new Intl.Collator()
 
 export const places = computed(() =>
-  search(entries.all.value, searchText.value).toSorted((a, b) => compare(a.name, b.name)),
+  search(entries.all.value, searchText.value).toSorted((a, b) => compareNames(a.name, b.name)),
 )

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
-import { today } from '../../kit/formats.ts'
+import { compareNames, today } from '../../kit/formats.ts'
 
 export type Task = Entry<'svc_tasks'>
 
@@ -32,7 +32,7 @@ export function groupOf({ done, due_on }: Task): Group {
 const inOrder = (a: Task, b: Task): number =>
   a.done && b.done
     ? (b.done_at ?? b.updated_at).localeCompare(a.done_at ?? a.updated_at)
-    : (a.due_on ?? '').localeCompare(b.due_on ?? '') || b.priority - a.priority || a.title.localeCompare(b.title)
+    : (a.due_on ?? '').localeCompare(b.due_on ?? '') || b.priority - a.priority || compareNames(a.title, b.title)
 
 const grouped = computed(() => {
   const byGroup = new Map<Group, Task[]>(groups.map((group) => [group, []]))

@@ -112,7 +112,7 @@ export function Tasks() {
   const isSide = useSignal(false)
   const task = entries.current.value
   const overdue = countOf('overdue')
-  useEffect(() => bridge.setTitle(overdue > 0 ? `${words('tasks')} – ${words('overdue')}: ${overdue}` : ''), [overdue])
+  useEffect(() => bridge.setTitle(overdue > 0 ? `${words('overdue')}: ${overdue} – ${words('tasks')}` : ''), [overdue])
   return (
     <>
       <h1 class="unseen">{words('tasks')}</h1>
