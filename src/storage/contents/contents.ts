@@ -74,7 +74,8 @@ const recentQuery = prepared<{ sha256: string; since: number }, { sha256: string
 
 /**
  * Inserts a content, or notes that it was stored again. A recent row stays unlocked: accounts share contents, and
- * transactions on Postgres that store the same files would wait for each other in a circle.
+ * transactions on Postgres that store the same files would wait for each other in a circle. Nothing removes it
+ * meanwhile: contents are removed by units for the instance, which run alone.
  */
 async function ensureRow(tx: Writer, { sha256, size, data }: Staged, now: number): Promise<void> {
   if (!(await first(recentQuery(tx, { sha256, since: now - HOUR })))) await claimQuery(tx, { sha256, size, data, now })
