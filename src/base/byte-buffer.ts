@@ -50,8 +50,8 @@ export class ByteBuffer {
   }
 }
 
-export async function gather(source: AsyncIterable<Uint8Array>): Promise<ByteBuffer> {
-  const gathered = new ByteBuffer()
-  for await (const chunk of source) gathered.add(chunk)
-  return gathered
+export async function collectBytes(source: AsyncIterable<Uint8Array>): Promise<ByteBuffer> {
+  const collected = new ByteBuffer()
+  for await (const chunk of source) collected.add(chunk)
+  return collected
 }

@@ -1,4 +1,4 @@
-import { jsonFlaw, offsetIn } from './json-positions.ts'
+import { strictJsonProblem, offsetIn } from './json-positions.ts'
 import { BadDocument, type Place, type PlacedDocument } from './document-positions.ts'
 import { byteLength } from './text.ts'
 
@@ -29,7 +29,7 @@ function asJson(source: string): PlacedDocument | undefined {
     // The YAML parser also accepts JSON and reports its errors better.
     return undefined
   }
-  const problem = jsonFlaw(source)
+  const problem = strictJsonProblem(source)
   if (problem) throw new BadDocument([{ ...placeAt(source, problem.offset), message: problem.message }])
   return { value, placeOf: (path) => placeAt(source, offsetIn(source, path)) }
 }

@@ -69,7 +69,7 @@ function walk(text: string, { member, open }: Visit): void {
 const DEEPEST = 200
 
 /** What `JSON.parse` accepts in valid JSON but this does not: duplicate names, and nesting that is too deep. */
-export function jsonFlaw(text: string): { offset: number; message: string } | undefined {
+export function strictJsonProblem(text: string): { offset: number; message: string } | undefined {
   let found: { offset: number; message: string } | undefined
   const names: Set<unknown>[] = []
   walk(text, {

@@ -17,12 +17,12 @@ export function readYaml(source: string): PlacedDocument {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  const flaws = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
+  const problems = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
     ...at(pos[0]),
-    message: sayingOf(message),
+    message: parserMessage(message),
   }))
-  if (flaws.length === 0) flaws.push(...strayAliases(document, at))
-  if (flaws.length > 0) throw new BadDocument(flaws)
+  if (problems.length === 0) problems.push(...strayAliases(document, at))
+  if (problems.length > 0) throw new BadDocument(problems)
   try {
     const value: unknown = document.toJS({ maxAliasCount: ALIASES })
     return { value, placeOf: (path) => at(offsetOf(document, path)) }
@@ -51,7 +51,7 @@ function strayAliases(document: Document, at: (offset: number) => Place): (Place
 }
 
 /** The parser's message in our form: lower case, no full stop. */
-const sayingOf = (message: string): string => {
+const parserMessage = (message: string): string => {
   if (message.includes('Maximum call stack')) return 'this is nested too deeply'
   if (message.includes('multiple documents')) return 'a second document begins here, and only one is allowed'
   if (message === 'Map keys must be unique') return 'this name is given twice'

@@ -34,8 +34,10 @@ function whenText(seconds: number): string {
 function fieldProblems({ message, extra: { text, fields } }: Fault): string {
   const details = fields?.['details']
   if (text !== undefined || !Array.isArray(details)) return message
-  const flaws = (details as { path: string; message: string }[]).map(({ path, message: flaw }) => `${path} ${flaw}`)
-  const sentence = flaws.join('; ')
+  const problems = (details as { path: string; message: string }[]).map(
+    ({ path, message: problem }) => `${path} ${problem}`,
+  )
+  const sentence = problems.join('; ')
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`
 }
 

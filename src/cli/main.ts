@@ -125,7 +125,7 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
       dataDir: globals.dataDir,
       create: spec.createsDataDirectory === true,
       dryRun: flags['dryRun'] === true || flags['schema'] === true,
-      anew: spec.createsDataDirectory === true && flags['new'] === true,
+      startsOver: spec.createsDataDirectory === true && flags['new'] === true,
     }
     return onInstallation(options, ({ domain, config, directory }) =>
       spec.run({ ...context, domain, config, directory }),

@@ -41,10 +41,10 @@ function linkText(token: Tokens.Link, { paint }: Layout, inner: StyledText[]): S
   return [...underlined, { text: ` (${safe(token.href)})`, style: paint.dim }]
 }
 
-function inline(tokens: readonly Token[], look: Layout, style: Style = plain): StyledText[] {
-  const { paint } = look
+function inline(tokens: readonly Token[], layout: Layout, style: Style = plain): StyledText[] {
+  const { paint } = layout
   const within = (token: Token, more: Style): StyledText[] =>
-    inline((token as { tokens?: Token[] }).tokens ?? [], look, (text) => more(style(text)))
+    inline((token as { tokens?: Token[] }).tokens ?? [], layout, (text) => more(style(text)))
   return tokens.flatMap((token): StyledText[] => {
     switch (token.type) {
       case 'strong':
@@ -60,13 +60,13 @@ function inline(tokens: readonly Token[], look: Layout, style: Style = plain): S
       case 'br':
         return [{ text: '\n', style }]
       case 'link':
-        return linkText(token as Tokens.Link, look, within(token, plain))
+        return linkText(token as Tokens.Link, layout, within(token, plain))
       case 'image':
         // Images are not fetched: the URL in an answer could leak what was read.
         return [{ text: `[picture: ${safe((token as Tokens.Image).text || 'without a name')}]`, style: paint.dim }]
       default: {
         const { tokens: below, text = token.raw } = token as { tokens?: Token[]; text?: string; raw: string }
-        if (below) return inline(below, look, style)
+        if (below) return inline(below, layout, style)
         return [{ text: safe(unescapeEntities(text).replace(/\s+/g, ' ')), style }]
       }
     }
@@ -142,16 +142,16 @@ function fitColumns(widths: number[], width: number): number[] {
   return fitted
 }
 
-function tableLines({ header, align, rows }: Tokens.Table, look: Layout): string[] {
-  const cell = (tokens: Token[], style: Style = plain) => inline(tokens, look, style)
+function tableLines({ header, align, rows }: Tokens.Table, layout: Layout): string[] {
+  const cell = (tokens: Token[], style: Style = plain) => inline(tokens, layout, style)
   const all = [
-    header.map(({ tokens }) => cell(tokens, look.paint.bold)),
+    header.map(({ tokens }) => cell(tokens, layout.paint.bold)),
     ...rows.map((row) => row.map(({ tokens }) => cell(tokens))),
   ]
   const columnsOf = (pieces: StyledText[]): number => stringWidth(pieces.map(({ text }) => text).join(''))
   const widths = fitColumns(
     header.map((_, column) => Math.max(...all.map((row) => columnsOf(row[column] ?? [])))),
-    look.width - COLUMN_GAP.length * (header.length - 1),
+    layout.width - COLUMN_GAP.length * (header.length - 1),
   )
   const filled = (text: string, column: number): string => {
     const filling = ' '.repeat(Math.max(0, widths[column]! - stringWidth(text)))
@@ -169,11 +169,11 @@ function tableLines({ header, align, rows }: Tokens.Table, look: Layout): string
   })
 }
 
-function blockLines(token: Token, look: Layout): string[] {
-  const { paint, width } = look
+function blockLines(token: Token, layout: Layout): string[] {
+  const { paint, width } = layout
   switch (token.type) {
     case 'heading':
-      return wrap(inline((token as Tokens.Heading).tokens, look, paint.bold), width)
+      return wrap(inline((token as Tokens.Heading).tokens, layout, paint.bold), width)
     case 'code':
       return (token as Tokens.Code).text.split('\n').map((line) => `  ${paint.cyan(safe(line))}`)
     case 'blockquote': {
@@ -181,9 +181,9 @@ function blockLines(token: Token, look: Layout): string[] {
       return inner.map((line) => `${paint.dim('│')} ${line}`.trimEnd())
     }
     case 'list':
-      return listLines(token as Tokens.List, look)
+      return listLines(token as Tokens.List, layout)
     case 'table':
-      return tableLines(token as Tokens.Table, look)
+      return tableLines(token as Tokens.Table, layout)
     case 'hr':
       return [paint.dim('─'.repeat(Math.min(width, 40)))]
     case 'space':
@@ -193,7 +193,7 @@ function blockLines(token: Token, look: Layout): string[] {
       const { tokens, raw } = token as { tokens?: Token[]; raw: string }
       return wrap(
         tokens
-          ? inline(tokens, look)
+          ? inline(tokens, layout)
           : raw
               .trimEnd()
               .split('\n')
@@ -208,10 +208,10 @@ function blockLines(token: Token, look: Layout): string[] {
 }
 
 /** Renders blocks, separated by blank lines unless the list is tight. */
-function blockLinesOf(tokens: readonly Token[], look: Layout, isLoose = true): string[] {
+function blockLinesOf(tokens: readonly Token[], layout: Layout, isLoose = true): string[] {
   const lines: string[] = []
   for (const token of tokens) {
-    const own = blockLines(token, look)
+    const own = blockLines(token, layout)
     if (own.length === 0) continue
     if (lines.length > 0 && isLoose) lines.push('')
     lines.push(...own)
@@ -237,4 +237,4 @@ export function parseBlocks(source: string): Token[] {
 }
 
 /** Renders blocks as terminal lines, safe to print for text from anyone. */
-export const renderBlocks = (tokens: readonly Token[], look: Layout): string[] => blockLinesOf(tokens, look)
+export const renderBlocks = (tokens: readonly Token[], layout: Layout): string[] => blockLinesOf(tokens, layout)

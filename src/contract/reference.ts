@@ -117,7 +117,7 @@ export function referenceMarkdown(): string {
   const lines = [
     '# API reference',
     '',
-    'Made from the declarations in `src/contract`; `npm run docs` writes it anew.',
+    'Made from the declarations in `src/contract`; `npm run docs` updates it.',
     '',
     'An action is called in either of two ways: with its name in the query, `/api/sync/data.php?action=delta`, or below its',
     'endpoint, `/api/sync/data.php/delta`. Both take the same method and credentials and count towards the same rate limit.',

@@ -1,4 +1,4 @@
-import { turn } from './turn.ts'
+import { yieldToOthers } from './turn.ts'
 
 /** Entries that are put into words in one turn of the event loop, and characters of them. */
 const SLICE = 1_000
@@ -32,7 +32,7 @@ export class JsonList<T = unknown> {
       list.#append(texts.join(), texts.length)
       texts = []
       characters = 0
-      await turn()
+      await yieldToOthers()
     }
     if (texts.length > 0) list.#append(texts.join(), texts.length)
     return list

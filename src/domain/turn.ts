@@ -16,7 +16,7 @@ export function makeTurnQueue(): (entry: () => void) => void {
 const longOperations = makeTurnQueue()
 
 /** One waiting operation continues per turn of the event loop, so many block others no longer than one. */
-export const turn = (): Promise<void> => new Promise((resolve) => longOperations(resolve))
+export const yieldToOthers = (): Promise<void> => new Promise((resolve) => longOperations(resolve))
 
 /** Entries of a list that are dealt with in one turn. */
 const SLICE = 1_000
@@ -27,7 +27,7 @@ export async function sortInTurns<T>(list: readonly T[], order: (a: T, b: T) => 
   let runs: T[][] = []
   for (let at = 0; at < list.length; at += SLICE) {
     runs.push(list.slice(at, at + SLICE).sort(order))
-    await turn()
+    await yieldToOthers()
   }
   let steps = 0
   async function merge(left: T[], right: T[]): Promise<T[]> {
@@ -36,7 +36,7 @@ export async function sortInTurns<T>(list: readonly T[], order: (a: T, b: T) => 
     let r = 0
     while (l < left.length && r < right.length) {
       merged.push(order(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!)
-      if (++steps % (4 * SLICE) === 0) await turn()
+      if (++steps % (4 * SLICE) === 0) await yieldToOthers()
     }
     return merged.concat(left.slice(l), right.slice(r))
   }

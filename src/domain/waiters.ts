@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /** Changes by other processes (commands, other servers) may arrive without a notification, so heads are polled. */
-const LOOK_EVERY_MS = 500
+const POLL_MS = 500
 
 interface Waiter {
   cursor: number
@@ -26,11 +26,11 @@ interface Waiter {
 }
 
 /** Subscribes to notifications with the first wait. */
-export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Parts): Waiters {
+export function makeWaiters({ hear, heads, checkIntervalMs = POLL_MS }: Parts): Waiters {
   const sleepers = new Map<number, Set<Waiter>>()
   const fresh = new Set<number>()
   let timer: NodeJS.Timeout | undefined
-  let looking = false
+  let polling = false
   let hears = false
   let closed = false
 
@@ -39,23 +39,23 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
   }
 
   /** Wakes waiters whose head has moved. Never rejects: a failed poll is retried. */
-  async function look(ids: number[]): Promise<void> {
+  async function pollHeads(ids: number[]): Promise<void> {
     const found = ids.length === 0 ? [] : await heads(ids).catch(() => [])
     for (const { id, head } of found) wake(id, head)
   }
 
-  const lookAtAll = () => look([...sleepers.keys()])
+  const pollAll = () => pollHeads([...sleepers.keys()])
   const ignore = () => undefined
 
   // The next poll is scheduled when the last one has ended.
   function schedule(): void {
-    if (timer || looking || sleepers.size === 0) return
+    if (timer || polling || sleepers.size === 0) return
     timer = setTimeout(() => {
       timer = undefined
-      looking = true
-      lookAtAll()
+      polling = true
+      pollAll()
         .finally(() => {
-          looking = false
+          polling = false
           schedule()
         })
         .catch(ignore)
@@ -63,13 +63,13 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
   }
 
   /** A change between a request's read and its wait would be missed: poll once more, shared by all new waiters. */
-  function lookOnce(id: number): void {
+  function pollOnce(id: number): void {
     fresh.add(id)
     if (fresh.size > 1) return
     setImmediate(() => {
       const ids = [...fresh].filter((each) => sleepers.has(each))
       fresh.clear()
-      look(ids).catch(ignore)
+      pollHeads(ids).catch(ignore)
     })
   }
 
@@ -77,7 +77,7 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
     wait: (id, cursor, ms, signal) =>
       new Promise((resolve) => {
         if (closed || signal.aborted) return resolve()
-        if (!hears) hear({ moved: wake, missed: () => void lookAtAll().catch(ignore) })
+        if (!hears) hear({ moved: wake, missed: () => void pollAll().catch(ignore) })
         hears = true
         const own = sleepers.get(id) ?? new Set()
         sleepers.set(id, own)
@@ -94,7 +94,7 @@ export function makeWaiters({ hear, heads, checkIntervalMs = LOOK_EVERY_MS }: Pa
         signal.addEventListener('abort', done)
         own.add(sleeper)
         schedule()
-        lookOnce(id)
+        pollOnce(id)
       }),
     close() {
       closed = true

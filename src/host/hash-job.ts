@@ -21,7 +21,7 @@ const PIECE = 1 << 20
 export function hashInline(): HashJob {
   const hash = createHash('sha256')
   let position = 0
-  let turn: Promise<void> = Promise.resolve()
+  let pending: Promise<void> = Promise.resolve()
 
   async function hashUpTo(file: FileHandle, upTo: number): Promise<void> {
     const buffer = Buffer.allocUnsafe(Math.min(PIECE, Math.max(0, upTo - position)))
@@ -40,13 +40,13 @@ export function hashInline(): HashJob {
       return Promise.resolve()
     },
     advance(file, upTo) {
-      turn = turn.then(() => hashUpTo(file, upTo))
-      return turn
+      pending = pending.then(() => hashUpTo(file, upTo))
+      return pending
     },
     async digest() {
-      await turn
+      await pending
       return hash.digest('hex')
     },
-    abandon: () => turn.catch(() => undefined),
+    abandon: () => pending.catch(() => undefined),
   }
 }

@@ -25,10 +25,10 @@ async function writeAll(file: FileHandle, chunks: Uint8Array[], position: number
 }
 
 /** Writes chunks in order from a position; each is hashed while the next is written. */
-function makeOutlet(file: FileHandle, job: HashJob, from: number) {
+function makeSequentialWriter(file: FileHandle, job: HashJob, from: number) {
   const begun = new Set<Promise<void>>()
   let failure: Error | undefined
-  let turn: Promise<void> = Promise.resolve()
+  let pending: Promise<void> = Promise.resolve()
   let hashing = false
   let queued = from
   let written = from
@@ -66,13 +66,13 @@ function makeOutlet(file: FileHandle, job: HashJob, from: number) {
     /** Takes the next chunk; resolves when there is room for another. Throws an earlier error. */
     async take(chunks: Uint8Array[], length: number): Promise<void> {
       queued += length
-      turn = turn.then(() => write(chunks, length)).catch((error: unknown) => void (failure ??= error as Error))
-      if (queued - written > UNWRITTEN) await turn
+      pending = pending.then(() => write(chunks, length)).catch((error: unknown) => void (failure ??= error as Error))
+      if (queued - written > UNWRITTEN) await pending
       if (failure) throw failure
     },
     /** Resolves when everything is written and hashed. */
     async settled(): Promise<void> {
-      await turn
+      await pending
       await Promise.all(begun)
       if (failure) throw failure
     },
@@ -90,20 +90,20 @@ export async function receive(
   job: HashJob,
   { from = 0, max }: { from?: number; max: number },
 ): Promise<number> {
-  const outlet = makeOutlet(file, job, from)
+  const outlet = makeSequentialWriter(file, job, from)
   let size = 0
-  const gathered = new ByteBuffer()
-  const hand = (length: number) => outlet.take(gathered.take(), length)
+  const buffer = new ByteBuffer()
+  const hand = (length: number) => outlet.take(buffer.take(), length)
   try {
     for await (const chunk of source) {
       size += chunk.length
       if (size > max) break
-      gathered.add(chunk)
-      if (gathered.size >= PIECE) await hand(gathered.size)
+      buffer.add(chunk)
+      if (buffer.size >= PIECE) await hand(buffer.size)
     }
   } finally {
     // Also if the source failed: the file must not be in use when it is closed. Errors are thrown later.
-    if (gathered.size > 0) await hand(gathered.size).catch(() => undefined)
+    if (buffer.size > 0) await hand(buffer.size).catch(() => undefined)
     await outlet.settled()
   }
   return size

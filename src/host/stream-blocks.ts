@@ -2,14 +2,14 @@ import { finished, type Readable } from 'node:stream'
 import { ByteBuffer } from '../base/byte-buffer.ts'
 
 /** Buffered bytes at which the stream is paused. */
-const MOST_WAITING = 256 * 1_024
+const MAX_BUFFERED = 256 * 1_024
 
 /**
  * The bytes of a stream. Chunks of one turn of the event loop are returned together, so that single-byte packets do not
  * cost a step each. If the consumer stops early the stream keeps flowing unread; the caller ends it.
  */
 export async function* blocksOf(stream: Readable): AsyncGenerator<Uint8Array> {
-  const gathered = new ByteBuffer()
+  const buffer = new ByteBuffer()
   let isOver = false
   let failure: Error | null | undefined
   let isWoken = false
@@ -23,8 +23,8 @@ export async function* blocksOf(stream: Readable): AsyncGenerator<Uint8Array> {
     })
   }
   const onData = (chunk: Uint8Array): void => {
-    gathered.add(chunk)
-    if (gathered.size >= MOST_WAITING) stream.pause()
+    buffer.add(chunk)
+    if (buffer.size >= MAX_BUFFERED) stream.pause()
     wakeSoon()
   }
   const stopWatching = finished(stream, { writable: false }, (error) => {
@@ -35,8 +35,8 @@ export async function* blocksOf(stream: Readable): AsyncGenerator<Uint8Array> {
   stream.on('data', onData)
   try {
     for (;;) {
-      if (gathered.size > 0) {
-        const chunks = gathered.take()
+      if (buffer.size > 0) {
+        const chunks = buffer.take()
         stream.resume()
         yield* chunks
       } else if (isOver) break

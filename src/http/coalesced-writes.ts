@@ -1,4 +1,4 @@
-import { turn } from '../domain/turn.ts'
+import { yieldToOthers } from '../domain/turn.ts'
 
 /** Bytes to which small chunks are coalesced: writing each file header separately costs more than its bytes do. */
 const PIECE = 64 * 1_024
@@ -16,7 +16,7 @@ export async function* coalesceWrites(pieces: AsyncIterable<Uint8Array>): AsyncG
       yield Buffer.concat(waiting, size)
       waiting = []
       size = 0
-      await turn()
+      await yieldToOthers()
     }
   } catch (error) {
     failure = { error }

@@ -28,15 +28,15 @@ declare module 'fastify' {
 function readBody({ raw, headers }: FastifyRequest, max: number): Promise<Buffer> {
   if (Number(headers['content-length'] ?? 0) > max) throw fault('too_large')
   sendContinue(raw)
-  const gathered = new ByteBuffer()
+  const body = new ByteBuffer()
   return new Promise((resolve, reject) => {
     raw.on('data', (piece: Buffer) => {
-      gathered.add(piece)
-      if (gathered.size <= max) return
-      gathered.take()
+      body.add(piece)
+      if (body.size <= max) return
+      body.take()
       reject(fault('too_large'))
     })
-    raw.on('end', () => resolve(Buffer.concat(gathered.take())))
+    raw.on('end', () => resolve(Buffer.concat(body.take())))
     raw.on('error', reject)
     raw.on('close', () => reject(new Error('The client hung up before the end of the body.')))
   })

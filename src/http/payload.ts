@@ -65,14 +65,14 @@ async function* readChunks(stream: Readable): AsyncGenerator<Buffer> {
 /** Yields a small body in one piece, which is much cheaper than iterating over the stream. */
 async function* readWhole(stream: IncomingMessage): AsyncGenerator<Buffer> {
   sendContinue(stream)
-  const gathered = new ByteBuffer()
+  const buffer = new ByteBuffer()
   await new Promise<void>((resolve, reject) => {
-    stream.on('data', (piece: Buffer) => gathered.add(piece))
+    stream.on('data', (piece: Buffer) => buffer.add(piece))
     stream.on('end', resolve)
     stream.on('error', reject)
     stream.on('close', () => reject(new Error('The client hung up before the end of the body.')))
   })
-  yield Buffer.concat(gathered.take())
+  yield Buffer.concat(buffer.take())
 }
 
 /** Turns errors of the multipart parser into `bad_request`, unless the client disconnected. */

@@ -64,12 +64,12 @@ function asFault(error: unknown, host: string): unknown {
 }
 
 async function bodyOf(response: Response, max: number): Promise<Uint8Array> {
-  const gathered = new ByteBuffer()
+  const body = new ByteBuffer()
   for await (const piece of response.body ?? []) {
-    gathered.add(piece as Uint8Array)
-    if (gathered.size >= max) break
+    body.add(piece as Uint8Array)
+    if (body.size >= max) break
   }
-  return Buffer.concat(gathered.take()).subarray(0, max)
+  return Buffer.concat(body.take()).subarray(0, max)
 }
 
 /** Fetches pages of the public web: no private address, no cookies, limited redirects, time and size. */

@@ -26,7 +26,7 @@ const HREF_MAX = 2_000
 const LINK_PIECES = 200
 
 /** Characters parsed before yielding to the event loop. */
-const TURN = 32_768
+const SLICE = 32_768
 
 /** Builds the text while the page is parsed: blocks on separate lines, white space collapsed as in browsers. */
 class Writer {
@@ -128,8 +128,8 @@ export async function htmlText(html: string, base: string): Promise<HtmlText> {
     onclosetag: (name) => writer.close(name),
     ontext: (text) => writer.write(text),
   })
-  for (let at = 0; at < html.length && writer.depth < DEPTH_MAX; at += TURN) {
-    parser.write(html.slice(at, at + TURN))
+  for (let at = 0; at < html.length && writer.depth < DEPTH_MAX; at += SLICE) {
+    parser.write(html.slice(at, at + SLICE))
     await new Promise((resolve) => setImmediate(resolve))
   }
   parser.end()

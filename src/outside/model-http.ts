@@ -2,10 +2,10 @@ import { APICallError } from '@ai-sdk/provider'
 import { ModelError, type ModelServer } from '../base/language-model.ts'
 
 /** Most bytes of a response: an endless one is aborted. */
-const MOST_BYTES = 16 * 1_048_576
+const MAX_BYTES = 16 * 1_048_576
 /** Least average bytes per chunk of a long response: every chunk has a cost, even with one byte. */
 const LEAST_CHUNK = 8
-const MOST_TINY = 100_000
+const MAX_TINY = 100_000
 
 /** `fetch` without redirects, which would receive the key, and with a limit of bytes. */
 export const guardedFetch: typeof fetch = async (input, init) => {
@@ -18,7 +18,7 @@ export const guardedFetch: typeof fetch = async (input, init) => {
       transform(chunk, controller) {
         bytes += chunk.byteLength
         chunks += 1
-        if (bytes > MOST_BYTES || (chunks > MOST_TINY && bytes < chunks * LEAST_CHUNK))
+        if (bytes > MAX_BYTES || (chunks > MAX_TINY && bytes < chunks * LEAST_CHUNK))
           throw new ModelError('broken', 'the answer of the model is too long')
         controller.enqueue(chunk)
       },

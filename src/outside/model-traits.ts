@@ -4,7 +4,7 @@ import { guardedFetch, toModelError, modelErrorOfStatus } from './model-http.ts'
 /** How long a server may take to describe itself, ms. */
 const PATIENCE = 5_000
 /** The same for a server that may not exist, ms. */
-const GLANCE = 500
+const PROBE_TIMEOUT = 500
 
 const OLLAMA = '127.0.0.1:11434'
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/
@@ -82,7 +82,7 @@ export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'
       if (!LOOPBACK.test(host)) return undefined
       const server = { url: `http://${host}`, key: '' }
       try {
-        const { models: found } = await json(server, `${server.url}/api/tags`, { patience: GLANCE })
+        const { models: found } = await json(server, `${server.url}/api/tags`, { patience: PROBE_TIMEOUT })
         return { url: server.url, models: listOf(found).map(({ name }) => String(name)) }
       } catch (error) {
         if (error instanceof ModelError) return undefined

@@ -20,7 +20,7 @@ import type { Sleep } from '../base/sleep.ts'
 import { guardedFetch, toModelError } from './model-http.ts'
 
 /** Most characters of text, and of arguments, per reply. */
-const MOST = 262_144
+const MAX_CHARACTERS = 262_144
 
 /** Reply tokens for servers that require a limit. */
 const REPLY_TOKENS = 8_192
@@ -118,25 +118,25 @@ async function readParts(
   for await (const part of stream) {
     if (part.type === 'error') throw part.error
     if (part.type === 'text-delta' && part.delta !== '') {
-      const piece = part.delta.slice(0, MOST - said.text.length)
+      const piece = part.delta.slice(0, MAX_CHARACTERS - said.text.length)
       said.text += piece
       await onText(piece)
-      if (said.text.length >= MOST) return { ...said, calls: [], tokens: 0, cut: true }
+      if (said.text.length >= MAX_CHARACTERS) return { ...said, calls: [], tokens: 0, cut: true }
     }
     if (part.type === 'tool-input-start') begun.set(part.id, { id: part.id, name: part.toolName, arguments: '' })
     if (part.type === 'tool-input-delta') {
       const call = begun.get(part.id)
-      if (call) call.arguments += part.delta.slice(0, MOST - argued)
+      if (call) call.arguments += part.delta.slice(0, MAX_CHARACTERS - argued)
       argued += part.delta.length
     }
     if (part.type === 'tool-call') {
       const { toolCallId: id, toolName: name, input } = part
-      const left = begun.has(id) ? input.length : MOST - argued
+      const left = begun.has(id) ? input.length : MAX_CHARACTERS - argued
       begun.set(id, { id, name, arguments: input.slice(0, left) })
       argued += Math.max(0, input.length - left)
     }
     // The oversized call is cut off here, so its JSON is invalid.
-    if (argued > MOST) return { ...said, calls: [...begun.values()], tokens: 0, cut: true }
+    if (argued > MAX_CHARACTERS) return { ...said, calls: [...begun.values()], tokens: 0, cut: true }
     if (part.type === 'finish') {
       const { finishReason, usage } = part
       if (finishReason.raw === undefined) throw new ModelError('broken', 'the answer of the model breaks off')

@@ -7,7 +7,7 @@ const OUTPUT_MAX = 65_536
 const OUTPUT_END = 16 * 1_048_576
 
 /** Interval of memory checks, ms. */
-const LOOK_MS = 100
+const CHECK_INTERVAL_MS = 100
 
 export interface Ended {
   code: number | null
@@ -100,7 +100,7 @@ function watchMemory(
   const watch = async (): Promise<void> => {
     while (!isOver) {
       if ((await memoryOfTree(pid)) > most) kill()
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      await new Promise((resolve) => setTimeout(resolve, CHECK_INTERVAL_MS))
     }
   }
   watch().catch(failed)

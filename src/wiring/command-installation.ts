@@ -8,10 +8,10 @@ import { dataDirectoryPath, partsOf, type DataDirectory } from './installation/d
 import { environment } from './config/environment.ts'
 import { assertInstalled, NoDataDirectory } from './installation/installation-check.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
-import { lookAtDatabase } from './installation/lost-database.ts'
+import { inspectDatabase } from './installation/lost-database.ts'
 import { PLACES } from './installation/storage.ts'
 
-interface Wish extends Pick<LocalOptions, 'dataDir' | 'anew'> {
+interface InstallationOptions extends Pick<LocalOptions, 'dataDir' | 'startsOver'> {
   create: boolean
   /** Whether the command changes nothing: without an installation, `work` then gets a temporary one. */
   dryRun: boolean
@@ -19,7 +19,7 @@ interface Wish extends Pick<LocalOptions, 'dataDir' | 'anew'> {
 
 /** Runs `work` on the installation of a command line and always closes it. */
 export async function onInstallation<T>(
-  { dataDir, create, dryRun, anew = false }: Wish,
+  { dataDir, create, dryRun, startsOver = false }: InstallationOptions,
   work: (local: Local) => Promise<T>,
 ): Promise<T> {
   const open = (options: LocalOptions) => openLocal(options).then((local) => closing(local, work))
@@ -29,14 +29,14 @@ export async function onInstallation<T>(
     return assertInstalled(path, environment)
       .then(() => open({ dataDir, create: false }))
       .catch((error: unknown) => {
-        if (error instanceof NoDataDirectory) return onNothing(open)
+        if (error instanceof NoDataDirectory) return withTemporaryInstallation(open)
         throw error
       })
   const before = await firstState(path)
   try {
-    return await open({ dataDir, anew })
+    return await open({ dataDir, startsOver: startsOver })
   } catch (error) {
-    if (before && !anew) await removeUnused(partsOf(path), before)
+    if (before && !startsOver) await removeUnused(partsOf(path), before)
     throw error
   }
 }
@@ -50,7 +50,7 @@ async function closing<T>(local: Local, work: (local: Local) => Promise<T>): Pro
 }
 
 /** A temporary installation, whatever the configuration of the machine. */
-async function onNothing<T>(open: (options: LocalOptions) => Promise<T>): Promise<T> {
+async function withTemporaryInstallation<T>(open: (options: LocalOptions) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-'))
   const env = { ...environment, ...Object.fromEntries(PLACES.map((name) => [variableOf(name), ''])) }
   try {
@@ -69,7 +69,7 @@ interface Before {
 
 /** Undefined if there was an installation, or its rows are elsewhere. */
 async function firstState(path: string): Promise<Before | undefined> {
-  if (environment[variableOf('database')] || (await lookAtDatabase(partsOf(path).database)) !== 'missing')
+  if (environment[variableOf('database')] || (await inspectDatabase(partsOf(path).database)) !== 'missing')
     return undefined
   const missing: string[] = []
   for (let folder = path; ; folder = dirname(folder)) {
@@ -89,9 +89,9 @@ async function removeUnused(directory: DataDirectory, { names, missing }: Before
   const remove = async () => {
     for (const name of made) await rm(join(directory.path, name), { recursive: true, force: true })
   }
-  const look = await lookAtDatabase(directory.database)
-  if (look === 'foreign') return
-  if (look !== 'own') await remove()
+  const state = await inspectDatabase(directory.database)
+  if (state === 'foreign') return
+  if (state !== 'own') await remove()
   else {
     const removed = await aloneOnSqlite(directory.database, async ({ q }) => {
       if (await q.selectFrom('users').select('id').limit(1).executeTakeFirst()) return false

@@ -38,7 +38,7 @@ import { commandOperator, environment } from './config/environment.ts'
 import { ownBackups } from './backups/installation-backups.ts'
 import { rememberExternalDatabase } from './installation/external-database.ts'
 import { assertSameKey, secretKey } from './installation/secret-key.ts'
-import { openAnew, openStorage, type Storage } from './installation/storage.ts'
+import { startOver, openStorage, type Storage } from './installation/storage.ts'
 import { version } from './config/version.ts'
 
 export interface LocalOptions {
@@ -51,7 +51,7 @@ export interface LocalOptions {
   /** False if there must be an installation already. */
   create?: boolean
   /** Start over after a lost database: its remains are moved aside. */
-  anew?: boolean
+  startsOver?: boolean
   /** Where SQLite commits are flushed; a server passes `background`. */
   flush?: SqliteOptions['flush']
   /** Interval of polling for changes of other processes while someone waits for them. */
@@ -120,10 +120,10 @@ const sealingWith = ({ seal: key }: Keys) => ({
 
 /** Opens a data directory, migrates it, and assembles the domain on it. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
-  const { dataDir, env = environment, flags = {}, create = true, anew = false, flush } = options
+  const { dataDir, env = environment, flags = {}, create = true, startsOver = false, flush } = options
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), flags)
-  const storage = await (anew ? openAnew : openStorage)(directory, given, env, { create, flush })
+  const storage = await (startsOver ? startOver : openStorage)(directory, given, env, { create, flush })
   try {
     return await openOn(storage, directory, given, { ...options, env })
   } catch (error) {

@@ -25,7 +25,7 @@ export interface ServeOptions {
   flags?: Partial<Record<OptionName, string | undefined>>
   env?: NodeJS.ProcessEnv
   /** Start over after a lost database. */
-  anew?: boolean
+  startsOver?: boolean
   /** Use a temporary data directory, removed when the server closes. */
   ephemeral?: boolean
   /** Receives `{url, pid, version}` as JSON when requests are served, and `tokens` and `passwords` of a seed. */
@@ -129,7 +129,7 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
 
 /** Starts the server. Throws if the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { ephemeral = false, anew = false, clock = systemClock, flags = {}, checkIntervalMs } = options
+  const { ephemeral = false, startsOver = false, clock = systemClock, flags = {}, checkIntervalMs } = options
   const temporary = ephemeral ? await makeEphemeralDirectory(clock) : undefined
   const dataDir = temporary?.path ?? options.dataDir
   const { env: given = environment } = options
@@ -144,12 +144,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       clock,
       operator: 'system',
       checkIntervalMs,
-      anew,
+      startsOver: startsOver,
       flush: 'background',
     })
     try {
       const unreachable = await checkPlaces(local)
-      const seeded = options.seed && (await sow(local, options.seed, options.readyFile !== undefined))
+      const seeded = options.seed && (await applySeed(local, options.seed, options.readyFile !== undefined))
       return await listen(local, { ...options, clock }, seeded, { unreachable, removeTemporary })
     } catch (error) {
       await local.close()
@@ -161,7 +161,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-async function sow(local: Local, origin: SeedOrigin, withTokens: boolean): Promise<Seeded> {
+async function applySeed(local: Local, origin: SeedOrigin, withTokens: boolean): Promise<Seeded> {
   const { accounts, seeding } = local.domain
   const { planSeedFile } = await import('./seed/seed-file.ts')
   const plan = await planSeedFile(seeding, origin)

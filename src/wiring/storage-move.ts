@@ -25,7 +25,7 @@ import {
 import { commandOperator } from './config/environment.ts'
 import { forgetExternalDatabase, rememberExternalDatabase } from './installation/external-database.ts'
 import { assertInstalled } from './installation/installation-check.ts'
-import { lookAtDatabase } from './installation/lost-database.ts'
+import { inspectDatabase } from './installation/lost-database.ts'
 import { openLocal } from './local-domain.ts'
 import { openBlobs, openStorage, PLACES } from './installation/storage.ts'
 
@@ -71,7 +71,7 @@ const stopped = <T>(work: Promise<T>, more = ''): Promise<T> =>
   })
 
 /** Runs `unit` with exclusive access to the database. */
-async function alone<T>({ directory, database }: Place, unit: () => Promise<T>): Promise<T> {
+async function withExclusiveAccess<T>({ directory, database }: Place, unit: () => Promise<T>): Promise<T> {
   if (database === '') return aloneOnSqlite(directory.database, unit)
   const { aloneOnPostgres } = await import('../storage/engine/postgres.ts')
   return aloneOnPostgres(database, unit)
@@ -119,7 +119,7 @@ const ownPlace = ({ database }: DataDirectory): string => `${database} on ${host
 async function rowsToSqlite(place: Place): Promise<Moved> {
   const { directory, database } = place
   const { aloneOnPostgres, rowsMovedTo } = await import('../storage/engine/postgres.ts')
-  const isThere = (await lookAtDatabase(directory.database)) !== 'missing'
+  const isThere = (await inspectDatabase(directory.database)) !== 'missing'
   const hasArrived = isThere && (await rowsMovedTo(database)) === ownPlace(directory)
   if (isThere && !hasArrived) throw new CannotMove(`${directory.database} already exists: move it away first.`)
   const arriving = `${directory.database}.arriving`
@@ -181,7 +181,7 @@ async function moveContents(place: Place, address: string, job: JobContext): Pro
     const most = await copyContents(from, to, job)
     const more = `: ${most.contents} contents are already there and stay`
     const rest = await stopped(
-      alone(place, async () => ({
+      withExclusiveAccess(place, async () => ({
         ...(await copyContents(from, to, { signal: job.signal })),
         variable: await decide(place, 'blobs', address),
       })),

@@ -455,7 +455,11 @@ describe('backups', () => {
     await one.set('backup.schedule', '30 * * * *')
     expect(await root.get('backups')).toMatchObject({ stored: [], trouble: expect.stringContaining(place) as string })
     const { domain, directory } = one.local
-    const target = await backupTarget({ domain, directory }, { to: place, encrypt: false, anew: false }, noPassphrases)
+    const target = await backupTarget(
+      { domain, directory },
+      { to: place, encrypt: false, startsOver: false },
+      noPassphrases,
+    )
     const { manifest } = await domain.backups.create(target)
     await domain.backups.proved(manifest.id, place)
     const made = { id: manifest.id, place, at: iso(one.clock.now()) }

@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const removeKeeping = (account: Account) => accounts().remove(account.id, { keepMessages: true })
 
-const expectSound = async () => expect((await server.local.domain.instance.storage.check()).flaws).toEqual([])
+const expectSound = async () => expect((await server.local.domain.instance.storage.check()).problems).toEqual([])
 
 /** Rooms and messages as a device knows them that follows the feed. */
 function replicaOf(account: Account) {
@@ -382,7 +382,7 @@ describe('what the assistant said for a removed account', () => {
       { ...FORMER, content: '@assistant and where?' },
     ])
     expect(messages[1]).not.toHaveProperty('is_former')
-    expect((await domain.instance.storage.check()).flaws).toEqual([])
+    expect((await domain.instance.storage.check()).problems).toEqual([])
   })
 })
 

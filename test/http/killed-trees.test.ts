@@ -63,7 +63,7 @@ async function killIn(state: TrashState, operation: () => Promise<unknown>): Pro
 async function flaws(): Promise<string[]> {
   const { domain, close } = await openLocal({ dataDir, env: {} })
   await domain.files.resume()
-  const found = (await domain.instance.storage.check()).flaws.map(({ id }) => id)
+  const found = (await domain.instance.storage.check()).problems.map(({ id }) => id)
   await close()
   return found
 }

@@ -20,7 +20,7 @@ const outcome = async (reply: ReturnType<Account['call']>) => {
   const { status, json } = await reply
   return [status, json['code'] ?? 'ok']
 }
-const flaws = async () => (await server.local.domain.instance.storage.check()).flaws
+const flaws = async () => (await server.local.domain.instance.storage.check()).problems
 const items = async (account: Account) => (await account.ask(trash.actions.list, {})).items
 
 /** An account with `/d`, which holds so many folders in two levels. */

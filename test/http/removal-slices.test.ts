@@ -53,7 +53,7 @@ async function decided(server: TestServer, user: number, bequest?: RemovalOption
 }
 
 /** Everything that is found wrong with what is stored. */
-const flaws = async (server: TestServer) => (await server.local.domain.instance.storage.check()).flaws
+const flaws = async (server: TestServer) => (await server.local.domain.instance.storage.check()).problems
 
 class Killed extends Error {}
 

@@ -19,7 +19,7 @@ test('after every action there is, whoever came and went, everything stored is s
     expect([action.name, (await client.call(action, params, more)).status]).toEqual([action.name, action.status ?? 200])
     if (at % 3 === 0) leaving.push(account.id)
   }
-  expect((await instance.storage.check()).flaws).toEqual([])
+  expect((await instance.storage.check()).problems).toEqual([])
 
   const host = await server.account()
   const guest = await server.account()
@@ -32,9 +32,9 @@ test('after every action there is, whoever came and went, everything stored is s
   await guest.ask(teamChat.actions.leave, { room_id: room.room_id })
   for (const id of leaving)
     if ((await accounts.list()).some((user) => user.id === id && user.role === 'user')) await accounts.remove(id)
-  expect((await instance.storage.check()).flaws).toEqual([])
+  expect((await instance.storage.check()).problems).toEqual([])
 
   server.clock.pass(400 * DAY)
   await instance.upkeep()
-  expect((await instance.storage.check()).flaws).toEqual([])
+  expect((await instance.storage.check()).problems).toEqual([])
 })

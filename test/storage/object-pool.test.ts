@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { bytesAtHand, openPool, poolKeys } from '../../src/storage/backups/object-pool.ts'
-import { gather } from '../../src/storage/backups/file-bytes.ts'
+import { readAll } from '../../src/storage/backups/file-bytes.ts'
 import { sha256Of } from '../support/contents.ts'
 import { folderOfTest } from '../support/server.ts'
 
@@ -41,5 +41,5 @@ test.each([
   const stored = await Promise.all(contents.map((bytes) => readFile(pathOf(bytes))))
   if (!keys) expect(stored).toEqual(sound)
   const reader = openPool(folder, keys)
-  for (const bytes of contents) expect(await gather(reader.read(pieceOf(bytes)))).toEqual(bytes)
+  for (const bytes of contents) expect(await readAll(reader.read(pieceOf(bytes)))).toEqual(bytes)
 })

@@ -166,7 +166,7 @@ describe('reading from an S3 store', () => {
     line.decide(({ headers }) =>
       headers['if-match'] ? { answer: { status: 412, code: 'PreconditionFailed' } } : { cutAnswerAfter: 300_000 },
     )
-    await expect(bytes(store, sha256)).rejects.toThrow('stored anew')
+    await expect(bytes(store, sha256)).rejects.toThrow('stored again')
   })
 })
 

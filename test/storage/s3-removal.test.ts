@@ -195,14 +195,14 @@ describe('the marker of a removal', () => {
     const name = `${marker}0123456789abcdef`
     await bucket.write(name, '')
     await bucket.age(name, Date.now() - 9 * MINUTE)
-    const sender = await open({ looks: 2 })
+    const sender = await open({ checks: 2 })
     await expect(sender.put()).rejects.toThrow(Busy)
     expect([sender.count(looksForMarkers), await objects()]).toEqual([3, [key, name].sort()])
   })
 
   test('stays when nobody knows how the deletion ended', async () => {
     const { bucket, open, objects } = await world()
-    const [remover, sender] = [await open(), await open({ looks: 1 })]
+    const [remover, sender] = [await open(), await open({ checks: 1 })]
     remover.line.decide((asked) => (deletes(asked) ? { loseAnswer: true } : undefined))
     await expect(remover.remove()).rejects.toThrow(Busy)
     const [name] = await objects()

@@ -63,7 +63,11 @@ export async function placeOfTest({ isNew = true } = {}): Promise<Place> {
     put,
     close,
     async backUp(to, { anew = false, signal } = {}) {
-      const target = await backupTarget(local, { to: join(folder, to), encrypt: false, anew }, noPassphrases)
+      const target = await backupTarget(
+        local,
+        { to: join(folder, to), encrypt: false, startsOver: anew },
+        noPassphrases,
+      )
       return domain.backups.create(target, { signal })
     },
   }

@@ -21,7 +21,7 @@ async function backUp(placeOf: (round: number) => string): Promise<never> {
   const unasked = () => Promise.reject(new Error('A passphrase was asked for.'))
   ready()
   for (let round = 1; ; round++) {
-    const wish = { to: join(folder, placeOf(round)), encrypt: false, anew: true }
+    const wish = { to: join(folder, placeOf(round)), encrypt: false, startsOver: true }
     await local.domain.backups.create(await backupTarget(local, wish, { chosen: unasked, known: unasked }))
   }
 }

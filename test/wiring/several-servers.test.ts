@@ -366,7 +366,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     await ada.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Tea' } })
     await writeFile(join(one.dataDir, 'config.json'), JSON.stringify({ database: place.url, port: 9_000 }))
     const repository = join(place.folder, 'repository')
-    const target = await backupTarget(one.local, { to: repository, encrypt: false, anew: false }, noPassphrases)
+    const target = await backupTarget(one.local, { to: repository, encrypt: false, startsOver: false }, noPassphrases)
     const { manifest } = await one.local.domain.backups.create(target, {})
     const source = await sourceOf(repository)
     expect((await verify(source, [manifest.id], place.folder)).problems).toEqual([])
@@ -380,7 +380,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const restored = await openLocal({ dataDir, env: {} })
     onTestFinished(() => restored.close())
     expect(await everythingOf(restored.domain)).toEqual(await everythingOf(one.local.domain))
-    expect((await restored.domain.instance.storage.check()).flaws).toEqual([])
+    expect((await restored.domain.instance.storage.check()).problems).toEqual([])
   })
 
   test('get what one machine had, which gets it back', async () => {
@@ -417,7 +417,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     const look = async () => {
       const local = await openLocal({ dataDir, env: keys })
       try {
-        expect((await local.domain.instance.storage.check()).flaws).toEqual([])
+        expect((await local.domain.instance.storage.check()).problems).toEqual([])
         return await everythingOf(local.domain)
       } finally {
         await local.close()

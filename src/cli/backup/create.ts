@@ -42,7 +42,7 @@ export const create = command({
     const { backupTarget, isArchiveName } = await import('../../wiring/backups/backup-locations.ts')
     if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
     const passphrases = passphraseSource(io, flags)
-    const options = { to, encrypt: flags.encrypt, anew: flags.new, recheck: flags.recheck }
+    const options = { to, encrypt: flags.encrypt, startsOver: flags.new, recheck: flags.recheck }
     const target = await backupTarget({ domain, directory }, options, passphrases)
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
     const { manifest, place, encrypted, took_ms, repaired, unchanged } = created
@@ -53,13 +53,13 @@ export const create = command({
       )
     if (repaired > 0)
       io.warn(
-        `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups anew. Check the disk, then run svc backup verify.`,
+        `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups again. Check the disk, then run svc backup verify.`,
       )
     const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
     const pruned = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
     const removed = pruned?.removed
-    const flaw = [created.flaw, pruned?.flaw].filter((text) => text !== undefined).join(' ') || undefined
-    if (flaw !== undefined) io.warn(flaw)
+    const problem = [created.problem, pruned?.problem].filter((text) => text !== undefined).join(' ') || undefined
+    if (problem !== undefined) io.warn(problem)
     const words = [summaryOf(created), ...(removed ? [`Removed ${pluralize(removed.length, 'old backup')}.`] : [])]
     io.print(words.join('\n'), {
       ...documentOf(manifest),
@@ -68,10 +68,10 @@ export const create = command({
       took_ms,
       unchanged,
       repaired,
-      ...(flaw !== undefined && { flaw }),
+      ...(problem !== undefined && { problem: problem }),
       ...(removed && { removed }),
     })
-    return lost + repaired > 0 || flaw !== undefined ? 3 : 0
+    return lost + repaired > 0 || problem !== undefined ? 3 : 0
   },
 })
 
@@ -80,7 +80,7 @@ async function pruneAfter(
   backups: Backups,
   lookup: Seeking,
   passphrases: Passphrases,
-): Promise<{ removed: string[]; flaw?: string | undefined }> {
+): Promise<{ removed: string[]; problem?: string | undefined }> {
   const removed: string[] = []
   try {
     const [{ backupFolder }, { openPruning }] = await Promise.all([
@@ -93,12 +93,12 @@ async function pruneAfter(
       await pruning.execute()
       removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
       if (removed.length > 0) await backups.pruned(removed, folder.folder)
-      return { removed, flaw: damageText(pruning.damaged, folder.folder) }
+      return { removed, problem: damageText(pruning.damaged, folder.folder) }
     } finally {
       await pruning.release()
     }
   } catch (error) {
-    return { removed, flaw: `This backup is stored, but old ones were not removed: ${errorMessage(error)}` }
+    return { removed, problem: `This backup is stored, but old ones were not removed: ${errorMessage(error)}` }
   }
 }
 

@@ -32,11 +32,13 @@ export const prune = command({
     'svc backup prune --drop 20261121-031500-a1b2',
   ],
   async run({ io, globals, flags }) {
-    const [{ backupFolder, withInstallation }, { openPruning }, { standardKeep }] = await Promise.all([
-      import('../../wiring/backups/backup-locations.ts'),
-      import('../../wiring/backups/pruning.ts'),
-      import('../../domain/backups/backups.ts'),
-    ])
+    const [{ backupFolder, withInstallation }, { openPruning }, { defaultRetention: standardKeep }] = await Promise.all(
+      [
+        import('../../wiring/backups/backup-locations.ts'),
+        import('../../wiring/backups/pruning.ts'),
+        import('../../domain/backups/backups.ts'),
+      ],
+    )
     const lookup = sourceOptions(globals, flags)
     const folder = await backupFolder(lookup, passphraseSource(io, flags))
     return withInstallation(lookup, async (local) => {
@@ -50,9 +52,9 @@ export const prune = command({
       const pruning = await openPruning(folder, keep, flags.drop)
       try {
         const { decisions, damaged, objects, bytes } = pruning
-        const flaw = damageText(damaged, folder.folder)
-        if (flaw !== undefined) io.warn(flaw)
-        const code = flaw === undefined ? 0 : 3
+        const problem = damageText(damaged, folder.folder)
+        if (problem !== undefined) io.warn(problem)
+        const code = problem === undefined ? 0 : 3
         const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
         const document = {
           kept: decisions.filter(({ reasons }) => reasons.length > 0),

@@ -12,7 +12,7 @@ const MAX_LISTED = 20
 const FILES = 5
 
 const CURE =
-  'svc backup create --recheck stores anew what the service still has. svc backup restore --partial restores all but the rest.'
+  'svc backup create --recheck stores damaged objects again if the service still has their bytes. svc backup restore --partial restores everything else.'
 
 const filesLines = (files: readonly string[]): string[] => [
   ...files.slice(0, FILES).map((file) => `  ${file}`),
@@ -57,7 +57,7 @@ export const verify = command({
       const summary =
         problems.length === 0
           ? `Verified ${read}: all intact.`
-          : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.${problems.every(({ what }) => what === source.flaw) ? '' : `\n${CURE}`}`
+          : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.${problems.every(({ what }) => what === source.problem) ? '' : `\n${CURE}`}`
       io.print([...lines, summary].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
       return problems.length === 0 ? 0 : 1
     } finally {

@@ -2,7 +2,7 @@ import { command, flag } from '../command.ts'
 import { usage, type ExitCode } from '../exit.ts'
 import { connectionFlags, withRows } from './row-access.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed, refusalOf } from './change-result.ts'
+import { assertApplied, refusalOf } from './change-result.ts'
 
 export const add = command({
   name: 'data add',
@@ -24,7 +24,7 @@ export const add = command({
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
-    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
+    const { BadRow, problemsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
     const { readCandidates } = await import('../../client/rows/row-files.ts')
     const table = writableTable(args.table)
     if (flags.jsonStdin === args.values.length > 0)
@@ -34,12 +34,12 @@ export const add = command({
       : [rowFrom(table, args.values)].map((values) => ({
           where: 'row 1',
           values,
-          flaws: flawsOf(table, 'new', values),
+          problems: problemsOf(table, 'new', values),
         }))
-    const flaws = given.flatMap(({ where, flaws }) =>
-      flaws.map((flaw) => (given.length > 1 ? `${where}: ${flaw}` : flaw)),
+    const problems = given.flatMap(({ where, problems }) =>
+      problems.map((problem) => (given.length > 1 ? `${where}: ${problem}` : problem)),
     )
-    if (flaws.length > 0) throw new BadRow(flaws.join('\n'))
+    if (problems.length > 0) throw new BadRow(problems.join('\n'))
     if (flags.opId !== undefined && given.length !== 1)
       throw usage('--op-id names one operation: give one row with it.')
 
@@ -48,7 +48,7 @@ export const add = command({
     const outcomes = await withRows(context, ({ send }) => send(changes))
     const [first] = outcomes
     if (outcomes.length === 1 && first) {
-      mustSucceed('The row', first)
+      assertApplied('The row', first)
       const { id, version, status, op_id } = first
       const words = { duplicate: `${table} ${id} already existed.`, queued: `Queued ${table} ${id}.` } as Record<
         string,

@@ -23,7 +23,7 @@ const exits: Record<string, ExitCode> = {
 }
 
 /** Ends a command with an error if its only operation was refused. */
-export function mustSucceed(subject: string, outcome: ChangeResult): void {
+export function assertApplied(subject: string, outcome: ChangeResult): void {
   if (outcome.ok) return
   const code = outcome.code ?? outcome.status
   throw new Exit(exits[code] ?? 1, `${subject} was not written: ${refusalOf(outcome)}`, code)

@@ -42,7 +42,7 @@ export const importRows = command({
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
     const candidates = readCandidates(table, text, flags.update, flags.format, flags.raw)
-    refuseFlawed(source, candidates)
+    refuseInvalid(source, candidates)
     if (flags.dryRun) {
       return io.print(`${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}.`, {
         table,
@@ -92,12 +92,14 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Change
   return failed.length > 0 ? 3 : 0
 }
 
-function refuseFlawed(source: string, candidates: Candidate[]): void {
-  const flaws = candidates.flatMap(({ where, flaws }) => flaws.map((flaw) => `  ${where}: ${flaw}`))
-  if (flaws.length === 0) return
-  const more = flaws.length > MAX_LISTED ? [`  and ${flaws.length - MAX_LISTED} more`] : []
+function refuseInvalid(source: string, candidates: Candidate[]): void {
+  const problems = candidates.flatMap(({ where, problems }) => problems.map((problem) => `  ${where}: ${problem}`))
+  if (problems.length === 0) return
+  const more = problems.length > MAX_LISTED ? [`  and ${problems.length - MAX_LISTED} more`] : []
   throw usage(
-    [`${source} has rows that are not valid; nothing was imported.`, ...flaws.slice(0, MAX_LISTED), ...more].join('\n'),
+    [`${source} has rows that are not valid; nothing was imported.`, ...problems.slice(0, MAX_LISTED), ...more].join(
+      '\n',
+    ),
   )
 }
 

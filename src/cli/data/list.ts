@@ -30,7 +30,7 @@ export const list = command({
   async run(context) {
     const { io, args, flags } = context
     const { columnsOf, SYSTEM_COLUMNS, tableNamed } = await import('../../client/rows/row-values.ts')
-    const { meets, textOf } = await import('../../client/rows/row-text.ts')
+    const { makeFilter: meets, textOf } = await import('../../client/rows/row-text.ts')
     const table = tableNamed(args.table)
     const own = columnsOf(table)
     const all = ['id', ...own, ...SYSTEM_COLUMNS.slice(1)]

@@ -1,7 +1,7 @@
 import { cancelled, command, flag } from '../command.ts'
 import type { ExitCode } from '../exit.ts'
 import { connectionFlags, withRows } from './row-access.ts'
-import { mustSucceed, refusalOf } from './change-result.ts'
+import { assertApplied, refusalOf } from './change-result.ts'
 import { rowId } from './row-id.ts'
 
 export const remove = command({
@@ -21,7 +21,7 @@ export const remove = command({
 
     const changes = ids.map((row) => ({ table, verb: 'DELETE' as const, row, values: {} }))
     const outcomes = await withRows(context, ({ send }) => send(changes))
-    if (outcomes.length === 1) mustSucceed(named, outcomes[0]!)
+    if (outcomes.length === 1) assertApplied(named, outcomes[0]!)
     const failed = outcomes.filter(({ ok }) => !ok)
     for (const outcome of failed) io.warn(`${table} ${ids[outcomes.indexOf(outcome)]}: ${refusalOf(outcome)}`)
     const deleted = ids.length - failed.length

@@ -2,7 +2,7 @@ import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { connectionFlags, withRows } from './row-access.ts'
 import { opId } from './op-id.ts'
-import { mustSucceed } from './change-result.ts'
+import { assertApplied } from './change-result.ts'
 import { rowId } from './row-id.ts'
 
 export const set = command({
@@ -26,7 +26,7 @@ export const set = command({
   examples: ['svc data set tasks 4 done=true', 'svc data set notes 12 category= --base-version 3'],
   async run(context) {
     const { io, args, flags } = context
-    const { BadRow, flawsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
+    const { BadRow, problemsOf, rowFrom, writableTable } = await import('../../client/rows/row-values.ts')
     const { readCandidates } = await import('../../client/rows/row-files.ts')
     const table = writableTable(args.table)
     const id = rowId(args.id)
@@ -38,14 +38,14 @@ export const set = command({
       if (rows.length !== 1) throw usage('Standard input must hold one JSON object.')
       values = rows[0]!.values
     }
-    const flaws = flawsOf(table, 'change', values)
-    if (flaws.length > 0) throw new BadRow(flaws.join('\n'))
+    const problems = problemsOf(table, 'change', values)
+    if (problems.length > 0) throw new BadRow(problems.join('\n'))
 
     const base = flags.baseVersion === undefined ? {} : { base_version: flags.baseVersion }
     const own = flags.opId === undefined ? {} : { op_id: flags.opId }
     const change = { table, verb: 'UPDATE' as const, row: id, values, ...base, ...own }
     const [outcome] = await withRows(context, ({ send }) => send([change]))
-    mustSucceed(`${table} ${id}`, outcome!)
+    assertApplied(`${table} ${id}`, outcome!)
     const { id: known, version, status, op_id } = outcome!
     const words = status === 'queued' ? `Queued the change of ${table} ${known}.` : `Changed ${table} ${known}.`
     io.print(words, { table, id: known, version, status, op_id })

@@ -15,14 +15,14 @@ export const cat = command({
   flags: {},
   examples: ['svc files cat /notes.txt', 'svc files cat /part-1.csv /part-2.csv | sort'],
   async run({ io, api, args }) {
-    const { look, remotePath } = await import('../../client/files/remote-files.ts')
+    const { lookUp, remotePath } = await import('../../client/files/remote-files.ts')
     const { download } = await import('../../client/files/download.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     for (const path of args.paths.map(remotePath)) {
       if (path === '/') throw usage('Name a file: / is a folder.')
       const opened = await withRetry(() => download(api, path), retryOptions(io)).catch(async (error: unknown) => {
         if (!isFault(error, 'not_found')) throw error
-        const isFolder = (await look(api, path))?.type === 'directory'
+        const isFolder = (await lookUp(api, path))?.type === 'directory'
         throw isFolder ? usage(`${path} is a folder.`) : new Exit(5, `There is no ${path} in the account.`, 'not_found')
       })
       for await (const piece of opened.content) await io.raw(piece)

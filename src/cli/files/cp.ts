@@ -14,11 +14,11 @@ export const cp = command({
   flags: {},
   examples: ['svc files cp /letter.txt /letter-2.txt', 'svc files cp /photos /archive/'],
   async run({ io, api, args }) {
-    const { landingOf, remotePath } = await import('../../client/files/remote-files.ts')
+    const { targetPath, remotePath } = await import('../../client/files/remote-files.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     const { filesystem } = await import('../../contract/filesystem.ts')
     const from = remotePath(args.from)
-    const to = await landingOf(api, from, args.to)
+    const to = await targetPath(api, from, args.to)
     try {
       await withRetry(() => api.call(filesystem.actions.copy, { from, to }), retryOptions(io))
     } catch (error) {

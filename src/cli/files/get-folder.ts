@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { Api } from '../../client/api.ts'
 import { download, remoteHash } from '../../client/files/download.ts'
 import { withRetry } from '../../client/http/request-retry.ts'
-import { look, nameOf, readTree } from '../../client/files/remote-files.ts'
+import { lookUp, nameOf, readTree } from '../../client/files/remote-files.ts'
 import { measure } from '../../client/files/upload.ts'
 import { isFault } from '../../contract/errors.ts'
 import { streamDurably } from '../../host/durable-files.ts'
@@ -27,7 +27,7 @@ interface GetFolder {
 /** Downloads a folder. Local files with the same content are kept; others are replaced only with `force`. */
 export async function getFolder({ io, api, remote, local, force }: GetFolder): Promise<ExitCode> {
   const retry = retryOptions(io)
-  const item = await look(api, remote)
+  const item = await lookUp(api, remote)
   if (item?.type !== 'directory') throw new Exit(5, `There is no folder ${remote} in the account.`, 'not_found')
   const { files, directories } = await withRetry(() => readTree(api, remote), retry)
   const inside = (path: string) => path.slice(remote === '/' ? 0 : remote.length)

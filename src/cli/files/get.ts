@@ -72,8 +72,8 @@ async function open(io: Io, api: Api, remote: string) {
     return await withRetry(() => download(api, remote), retryOptions(io))
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
-    const { look } = await import('../../client/files/remote-files.ts')
-    if ((await look(api, remote))?.type === 'directory') throw usage(`${remote} is a folder: download it with -r.`)
+    const { lookUp } = await import('../../client/files/remote-files.ts')
+    if ((await lookUp(api, remote))?.type === 'directory') throw usage(`${remote} is a folder: download it with -r.`)
     throw new Exit(5, `There is no ${remote} in the account.`, 'not_found')
   }
 }

@@ -14,13 +14,13 @@ export const ls = command({
   flags: { long: flag.switch('with size and time', { short: 'l' }) },
   examples: ['svc files ls', 'svc files ls -l /photos', 'svc files ls /photos --json'],
   async run({ io, api, args, flags }) {
-    const { listFolder, look, remotePath } = await import('../../client/files/remote-files.ts')
+    const { listFolder, lookUp, remotePath } = await import('../../client/files/remote-files.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     const path = remotePath(args.path ?? '/')
     const items = await withRetry(async () => {
       const inside = await listFolder(api, path)
       if (inside) return inside
-      const file = await look(api, path)
+      const file = await lookUp(api, path)
       return file && [file]
     }, retryOptions(io))
     if (!items) throw fault('not_found', { text: `There is no ${path} in the account.` })

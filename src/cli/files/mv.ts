@@ -12,10 +12,10 @@ export const mv = command({
   flags: {},
   examples: ['svc files mv /draft.txt /letter.txt', 'svc files mv /letter.txt /archive/'],
   async run({ io, api, args }) {
-    const { landingOf, movePath, remotePath } = await import('../../client/files/remote-files.ts')
+    const { targetPath, movePath, remotePath } = await import('../../client/files/remote-files.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     const from = remotePath(args.from)
-    const to = await landingOf(api, from, args.to)
+    const to = await targetPath(api, from, args.to)
     try {
       await withRetry(() => movePath(api, from, to), retryOptions(io))
     } catch (error) {

@@ -11,13 +11,13 @@ export const rm = command({
   flags: { recursive: flag.switch('folders with everything in them', { short: 'r' }), yes: flag.yes },
   examples: ['svc files rm /old.txt', 'svc files rm -r /photos/2019 --yes'],
   async run({ io, api, args, flags }) {
-    const { look, remotePath, trashPath } = await import('../../client/files/remote-files.ts')
+    const { lookUp, remotePath, trashPath } = await import('../../client/files/remote-files.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     const paths = [...new Set(args.paths.map(remotePath))]
     // Check all paths before deleting anything.
     for (const path of paths) {
       if (path === '/') throw usage('The top folder cannot be deleted: name what is in it.')
-      const item = await look(api, path)
+      const item = await lookUp(api, path)
       if (!item) throw fault('not_found', { text: `There is no ${path} in the account; nothing was deleted.` })
       if (item.type === 'directory' && !flags.recursive)
         throw usage(`${path} is a folder: delete it and everything in it with -r.`)

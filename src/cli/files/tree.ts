@@ -25,10 +25,10 @@ export const tree = command({
   },
   examples: ['svc files tree', 'svc files tree /photos --depth 2', 'svc files tree --folders'],
   async run({ io, api, args, flags }) {
-    const { look, readTree, remotePath } = await import('../../client/files/remote-files.ts')
+    const { lookUp, readTree, remotePath } = await import('../../client/files/remote-files.ts')
     const { withRetry } = await import('../../client/http/request-retry.ts')
     const path = remotePath(args.path ?? '/')
-    const found = await look(api, path)
+    const found = await lookUp(api, path)
     if (!found) throw new Exit(5, `There is no ${path} in the account.`, 'not_found')
     if (found.type === 'file') throw new Exit(6, `${path} is a file: svc files ls shows it.`, 'conflict')
     const all = await withRetry(() => readTree(api, path), retryOptions(io))

@@ -50,11 +50,11 @@ export const login = command({
 
     const { makeApi } = await import('../../client/api.ts')
     const { makeNodeTransport } = await import('../../client/http/node-transport.ts')
-    const { greet, signIn } = await import('../../client/auth/sign-in.ts')
+    const { assertReachable, signIn } = await import('../../client/auth/sign-in.ts')
     const transport = makeNodeTransport()
     try {
       const api = makeApi({ url, token: undefined, transport })
-      await greet(api)
+      await assertReachable(api)
       const username = flags.username ?? known?.username ?? (await io.ask('User name:', '--username'))
       // Signing in ends the earlier token of this device: first make sure that the new one can be stored.
       if (stored) await store.changeCredentials(env, () => undefined)

@@ -39,7 +39,7 @@ export const seed = command({
     if (plan.tokens.length > 0)
       io.info('Only svc serve --seed with a ready file makes tokens; svc token mint makes one on this machine.')
     if (flags.dryRun) return show(io, plan)
-    await carryOut(io, plan)
+    await executePlan(io, plan)
   },
 })
 
@@ -57,7 +57,7 @@ function show(io: Io, { items, unchanged }: Plan): void {
   io.print(lines.join('\n'), { dry_run: true, items, unchanged })
 }
 
-async function carryOut(io: Io, plan: Plan): Promise<void> {
+async function executePlan(io: Io, plan: Plan): Promise<void> {
   const { items, unchanged } = plan
   const secrets: Made[] = []
   const progress = makeProgress({

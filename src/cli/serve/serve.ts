@@ -60,7 +60,7 @@ Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
             log_format: flags.logFormat,
             log_level: flags.logLevel,
           },
-          anew: flags.new,
+          startsOver: flags.new,
           ephemeral: flags.ephemeral,
           program: flags.ephemeral
             ? undefined
@@ -70,7 +70,7 @@ Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
         })
         const { url, local, seeded, logsForPeople } = server
         if (!logsForPeople) io.logAsJson()
-        if (seeded) tellSeeded(io, seeded, flags.readyFile !== undefined)
+        if (seeded) printSeeded(io, seeded, flags.readyFile !== undefined)
         io.event(`svc is ready at ${url}`, {
           event: 'ready',
           url,
@@ -90,7 +90,7 @@ Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
 })
 
 /** Prints what the seed did. Secrets in the ready file, which only its owner can read, are not printed. */
-function tellSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
+function printSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
   if (plainPasswords > 0) io.warn('The seed holds passwords in plain text: keep it secret.')
   if (!io.json) io.info(seedSummary(items, unchanged))
   if (inFile) return

@@ -39,13 +39,13 @@ export const check = command({
       })
       .finally(() => progress?.end())
     show(io, report, flags)
-    return exitOf(report.flaws)
+    return exitOf(report.problems)
   },
 })
 
-const exitOf = (flaws: readonly IntegrityProblem[]): ExitCode => {
-  if (flaws.length === 0) return 0
-  return flaws.every(({ repairable, repaired }) => repairable || repaired) ? 3 : 1
+const exitOf = (problems: readonly IntegrityProblem[]): ExitCode => {
+  if (problems.length === 0) return 0
+  return problems.every(({ repairable, repaired }) => repairable || repaired) ? 3 : 1
 }
 
 interface CheckFlags {
@@ -53,56 +53,56 @@ interface CheckFlags {
   repair: boolean
 }
 
-function show(io: Io, { flaws, truncated, looked, orphans }: StorageReport, { quick, repair }: CheckFlags): void {
+function show(io: Io, { problems, truncated, checked, orphans }: StorageReport, { quick, repair }: CheckFlags): void {
   const bytes = quick ? 'not read' : 'all read'
   const lines = [
-    ...kindsOf(flaws).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
-    `Checked ${pluralize(looked.nodes, 'file and folder row')}, ${pluralize(looked.changes, 'change')} and ${pluralize(looked.contents, 'content')} (${formatSize(looked.bytes)}, ${bytes}).`,
+    ...kindsOf(problems).flatMap((kind) => linesOf(io, kind, truncated.includes(kind[0]!.id))),
+    `Checked ${pluralize(checked.nodes, 'file and folder row')}, ${pluralize(checked.changes, 'change')} and ${pluralize(checked.contents, 'content')} (${formatSize(checked.bytes)}, ${bytes}).`,
     ...(orphans.blobs > 0
       ? [
           `${pluralize(orphans.blobs, 'blob')} (${formatSize(orphans.bytes)}) that no file refers to: svc storage gc removes them.`,
         ]
       : []),
-    summaryOf(io, flaws, repair),
+    summaryOf(io, problems, repair),
   ]
   io.print(lines.join('\n'), {
-    sound: flaws.length === 0,
+    sound: problems.length === 0,
     bytes_read: !quick,
-    looked_at: looked,
-    findings: flaws.map(({ used_by, ...flaw }) => ({ ...flaw, ...(used_by && { used_by }) })),
+    looked_at: checked,
+    findings: problems.map(({ used_by, ...problem }) => ({ ...problem, ...(used_by && { used_by }) })),
     truncated,
     unreferenced_blobs: orphans.blobs,
     unreferenced_bytes: orphans.bytes,
   })
 }
 
-const kindsOf = (flaws: readonly IntegrityProblem[]): IntegrityProblem[][] =>
-  [...new Set(flaws.map(({ id }) => id))].map((id) => flaws.filter((flaw) => flaw.id === id))
+const kindsOf = (problems: readonly IntegrityProblem[]): IntegrityProblem[][] =>
+  [...new Set(problems.map(({ id }) => id))].map((id) => problems.filter((problem) => problem.id === id))
 
-function linesOf(io: Io, flaws: IntegrityProblem[], truncated: boolean): string[] {
-  const [{ id, repairable }] = flaws as [IntegrityProblem]
-  const repaired = flaws.every((flaw) => flaw.repaired)
+function linesOf(io: Io, problems: IntegrityProblem[], truncated: boolean): string[] {
+  const [{ id, repairable }] = problems as [IntegrityProblem]
+  const repaired = problems.every((problem) => problem.repaired)
   const state = repaired
     ? io.paint.green('repaired')
     : repairable
       ? io.paint.yellow('repairable')
       : io.paint.red('broken')
-  const shown = flaws
+  const shown = problems
     .slice(0, MAX_LISTED)
     .flatMap(({ object, found, used_by = [] }) => [
       `  ${printable(object)}: ${printable(found)}`,
       ...used_by.map((holder) => `    ${printable(holder)}`),
     ])
-  const rest = flaws.length - MAX_LISTED
+  const rest = problems.length - MAX_LISTED
   if (rest > 0) shown.push(`  and ${formatCount(rest)}${truncated ? ' or more' : ''} others: --json lists them`)
   return [`${io.paint.bold(id)}  ${state}`, ...shown, '']
 }
 
-function summaryOf(io: Io, flaws: readonly IntegrityProblem[], repair: boolean): string {
-  if (flaws.length === 0) return io.paint.green('Everything is intact.')
-  const broken = flaws.filter(({ repairable }) => !repairable).length
-  const open = flaws.filter(({ repairable, repaired }) => repairable && !repaired).length
-  const repaired = flaws.filter((flaw) => flaw.repaired).length
+function summaryOf(io: Io, problems: readonly IntegrityProblem[], repair: boolean): string {
+  if (problems.length === 0) return io.paint.green('Everything is intact.')
+  const broken = problems.filter(({ repairable }) => !repairable).length
+  const open = problems.filter(({ repairable, repaired }) => repairable && !repaired).length
+  const repaired = problems.filter((problem) => problem.repaired).length
   const parts = [
     ...(repaired > 0 ? [`${repaired} repaired`] : []),
     ...(open > 0 ? [repair ? `${open} could not be repaired` : `${open} can be repaired with --repair`] : []),

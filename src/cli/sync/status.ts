@@ -1,7 +1,7 @@
 import { formatCount, pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { printable } from '../../base/text.ts'
-import type { Status, Waited } from '../../client/sync/index.ts'
+import type { Status, WaitResult } from '../../client/sync/index.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
@@ -96,19 +96,19 @@ interface WaitOptions {
   timeout: number | undefined
 }
 
-async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): Promise<Waited> {
+async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): Promise<WaitResult> {
   const { systemClock: clock } = await import('../../base/clock.ts')
   const { findAccount, openApi } = await import('../../client/auth/credentials.ts')
   const { readStatus, runSync, waitUntilInSync } = await import('../../client/sync/index.ts')
   const { sleep } = await import('../../base/sleep.ts')
   const account = await findAccount({ env: globals.env, profile: globals.profile })
   const api = openApi(account)
-  const looking = { path, stateFolder, clock }
+  const where = { path, stateFolder, clock }
   try {
     return await interruptible('Interrupted.', (signal) =>
       waitUntilInSync({
-        status: () => readStatus(looking),
-        plan: (emit) => runSync({ ...looking, api, account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),
+        status: () => readStatus(where),
+        plan: (emit) => runSync({ ...where, api, account, dryRun: true, maxDelete: undefined, sleep, signal, emit }),
         timeout,
         clock,
         sleep,
@@ -124,7 +124,7 @@ async function wait({ io, globals, path, stateFolder, timeout }: WaitOptions): P
   }
 }
 
-function waitExitCode(io: Io, { in_step, waited_ms, pending, skipped, refused }: Waited): ExitCode {
+function waitExitCode(io: Io, { in_step, waited_ms, pending, skipped, refused }: WaitResult): ExitCode {
   if (refused) throw new Exit(8, refused.message, refused.reason)
   if (!in_step) {
     const what = pending === 0 ? 'a run is still active' : `${pluralize(pending, 'change')} still to be synchronised`

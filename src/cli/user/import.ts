@@ -54,7 +54,7 @@ export const importAccount = command({
       const chosen = await readNewPassword(io, flags, username)
       const progress = makeProgress({ label: `Importing ${username}`, total: contained.bytes + contained.room_bytes })
       const { leftOut } = await plan
-        .carryOut(chosen.password, (bytes) => progress.add(bytes))
+        .execute(chosen.password, (bytes) => progress.add(bytes))
         .finally(() => progress.end())
       for (const what of leftOut) io.warn(printable(`left out ${what}`))
       const text = `Imported ${username}, with\n\n${inventory(contained)}`

@@ -2,7 +2,7 @@ import type { AnyAction } from '../../contract/contract.ts'
 import { assistant, type AssistantAnswer, type AssistantEvents } from '../../contract/assistant.ts'
 import type { Params } from '../../contract/define.ts'
 import { errors, fault, type ErrorCode } from '../../contract/errors.ts'
-import { discard, notOurs } from '../http/response.ts'
+import { discard, foreignResponse } from '../http/response.ts'
 import type { Api } from '../api.ts'
 import { Unreachable } from '../errors.ts'
 import { serverSentEvents } from './event-stream.ts'
@@ -32,7 +32,7 @@ export function makeAskClient(api: Api) {
     const type = answer.headers['content-type'] ?? 'no content type'
     if (!/^text\/event-stream\b/i.test(type)) {
       await discard(answer)
-      throw notOurs(api.url, answer.status, type.slice(0, 100))
+      throw foreignResponse(api.url, answer.status, type.slice(0, 100))
     }
     for await (const { event, data } of serverSentEvents(answer.body)) {
       if (event === 'error') {

@@ -70,7 +70,7 @@ export async function readCredentials(env: Env): Promise<Credentials> {
     if (errorCode(error) === 'ENOENT') return { current: STANDARD_PROFILE, profiles: {} }
     throw error
   }
-  const credentials = understood(text)
+  const credentials = parseCredentials(text)
   if (!credentials) throw new NotSignedIn(`${file} is damaged: fix it, or move it away and sign in again.`)
   return credentials
 }
@@ -129,7 +129,7 @@ function howToSignIn(name: string, asked: string | undefined, stored: Profile | 
     : `There is no profile ${name}: run svc login URL${flag}, or see svc profile list.`
 }
 
-function understood(text: string): Credentials | undefined {
+function parseCredentials(text: string): Credentials | undefined {
   let value: unknown
   try {
     value = JSON.parse(text)

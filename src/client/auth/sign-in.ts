@@ -24,7 +24,7 @@ export interface SignedIn {
 const CODE_TRIES = 3
 
 /** Checks that an svc server answers before a password is typed. */
-export async function greet(api: Api): Promise<void> {
+export async function assertReachable(api: Api): Promise<void> {
   const { status } = await api.call(syncStatus.actions.ping, {})
   if (status !== 'ok') throw new Unreachable(`${api.url} is not an svc server: check the address.`)
 }

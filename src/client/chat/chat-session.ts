@@ -47,7 +47,7 @@ export function makeChatSession(parts: SessionParts) {
   const closing = new AbortController()
   const { signal } = closing
   let isFocused = true
-  let toldTyping = 0
+  let typingSentAt = 0
   const { failure, background } = makeBackground(signal)
   const connection = makeConnection({
     ...parts,
@@ -86,7 +86,7 @@ export function makeChatSession(parts: SessionParts) {
     failure,
     /** Loads the own account and the rooms; waits while the server is unreachable. */
     async start(): Promise<void> {
-      await learn(state, connection)
+      await loadState(state, connection)
       const catchUp = (room: number) => messages.catchUp(room).catch(rooms.unlessGone(room))
       const around = { state, connection, rooms, catchUp, isFocused: () => isFocused, changed }
       background(
@@ -102,14 +102,14 @@ export function makeChatSession(parts: SessionParts) {
     post(content: string, reply_to?: number): void {
       if (state.current === undefined) return
       state.newFrom = undefined
-      toldTyping = 0
+      typingSentAt = 0
       outbox.post(state.current, content, reply_to)
     },
     /** Reports typing, at most once per expiry; ignores errors. */
     typing(): void {
       const now = clock.now()
-      if (state.current === undefined || state.connectionError || now - toldTyping < TYPING_MS) return
-      toldTyping = now
+      if (state.current === undefined || state.connectionError || now - typingSentAt < TYPING_MS) return
+      typingSentAt = now
       connection.api.call(actions.typing, { room_id: state.current }).catch(() => undefined)
     },
     /** Messages are marked as read only while the window has the focus. */
@@ -206,7 +206,7 @@ function setConnectionError(state: ChatState, error: ChatState['connectionError'
   changed()
 }
 
-async function learn(state: ChatState, { api, persist }: Connection): Promise<void> {
+async function loadState(state: ChatState, { api, persist }: Connection): Promise<void> {
   const [{ user }, { rooms }] = await persist(() =>
     Promise.all([api.call(syncAuth.actions.validate, {}, { repeatable: true }), api.call(actions.rooms, {})]),
   )

@@ -2,7 +2,7 @@ import type { Answer } from '../../contract/define.ts'
 import { isFault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import { syncFiles } from '../../contract/sync-files.ts'
-import { notOurs, readJson } from '../http/response.ts'
+import { foreignResponse, readJson } from '../http/response.ts'
 import type { Api } from '../api.ts'
 
 export type RemoteItem = Answer<typeof filesystem.actions.list>['items'][number]
@@ -29,7 +29,7 @@ export async function listFolder(api: Api, path: string): Promise<RemoteItem[] |
 }
 
 /** The file or folder at a path; undefined if there is none. Unicode normal forms of a name are equal. */
-export async function look(api: Api, path: string): Promise<RemoteItem | undefined> {
+export async function lookUp(api: Api, path: string): Promise<RemoteItem | undefined> {
   // No listing contains the folder of rooms.
   if (path === '/' || /^\/teamchat$/i.test(path)) return { name: nameOf(path), type: 'directory', modified: '' }
   const name = nameOf(path).normalize('NFC')
@@ -37,9 +37,9 @@ export async function look(api: Api, path: string): Promise<RemoteItem | undefin
 }
 
 /** The target path of a move or copy to `to`: a folder, or a path with a trailing slash, receives the source. */
-export async function landingOf(api: Api, from: string, to: string): Promise<string> {
+export async function targetPath(api: Api, from: string, to: string): Promise<string> {
   const target = remotePath(to)
-  const isFolder = to.endsWith('/') || (await look(api, target))?.type === 'directory'
+  const isFolder = to.endsWith('/') || (await lookUp(api, target))?.type === 'directory'
   return isFolder && target !== from ? below(target, nameOf(from)) : target
 }
 
@@ -56,7 +56,7 @@ export async function readTree(api: Api, folder: string): Promise<RemoteTree> {
   if (isShared(folder)) return readShared(api, folder)
   const answer = await readJson(await api.receive(syncFiles.actions.manifest, {}), api.url)
   const { files, directories = [] } = answer as Partial<Manifest>
-  if (!Array.isArray(files) || !Array.isArray(directories)) throw notOurs(api.url, 200, 'no list of files')
+  if (!Array.isArray(files) || !Array.isArray(directories)) throw foreignResponse(api.url, 200, 'no list of files')
   const start = below(folder, '').normalize('NFC')
   const inside = (path: string) => path.normalize('NFC').startsWith(start)
   return { files: files.filter(({ path }) => inside(path)), directories: directories.filter(inside) }
@@ -85,7 +85,7 @@ export async function makeFolder(api: Api, path: string): Promise<{ created: boo
     await api.call(filesystem.actions.mkdir, { path })
     return { created: true }
   } catch (error) {
-    if (!isFault(error, 'exists') || (await look(api, path))?.type !== 'directory') throw error
+    if (!isFault(error, 'exists') || (await lookUp(api, path))?.type !== 'directory') throw error
     return { created: false }
   }
 }

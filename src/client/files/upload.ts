@@ -66,13 +66,13 @@ export async function upload(
 
 const PIECE = 256 * 1024
 
-async function* read(file: FileHandle, told?: (bytes: number) => void): AsyncGenerator<Uint8Array> {
+async function* read(file: FileHandle, onRead?: (bytes: number) => void): AsyncGenerator<Uint8Array> {
   for (let position = 0; ;) {
     // Allocate each time: the previous buffer may not have been sent yet.
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PIECE), 0, PIECE, position)
     if (bytesRead === 0) return
     position += bytesRead
-    told?.(bytesRead)
+    onRead?.(bytesRead)
     yield buffer.subarray(0, bytesRead)
   }
 }

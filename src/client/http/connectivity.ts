@@ -14,7 +14,7 @@ interface Parts {
 }
 
 /** Delays between attempts while the server is unreachable. */
-const AWAY = { first: 1_000, longest: 30_000, jitter: 0.5 }
+const BACKOFF = { first: 1_000, longest: 30_000, jitter: 0.5 }
 /** Longest delay during maintenance, ms: rejected requests are cheap, and maintenance often ends early. */
 const LONGEST_MAINTENANCE_MS = 5_000
 
@@ -28,7 +28,7 @@ export const isTemporary = (error: unknown): error is Error =>
 export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
   let offline = false
   let losses = 0
-  const backoff = makeBackoff({ ...AWAY, random })
+  const backoff = makeBackoff({ ...BACKOFF, random })
   const waiting = new Set<() => void>()
   return {
     /** Call before an attempt; call the returned function when the attempt succeeded. */
@@ -51,7 +51,7 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
         losses += 1
         lost(error)
       }
-      const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : AWAY.longest
+      const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : BACKOFF.longest
       const ms = backoff.next(Math.min(retryAfterOf(error) ?? 0, longest), longest)!
       let mine: (() => void) | undefined
       try {

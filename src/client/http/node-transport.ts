@@ -55,14 +55,14 @@ const ASKING = 1_000
 const isLarge = ({ body, size = 0 }: WireRequest): boolean =>
   body !== undefined && !(body instanceof Uint8Array) && size >= LARGE
 
-interface Manner {
+interface ExchangeOptions {
   /** Whether the request may be repeated if the connection was closed. */
   mayRepeat: boolean
   /** Whether to wait for "100 Continue" before sending the body. */
   asksFirst: boolean
 }
 
-function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Manner): Promise<WireAnswer> {
+function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: ExchangeOptions): Promise<WireAnswer> {
   const { method, url, headers, body, size, signal } = request
   const expectation = asksFirst ? { expect: '100-continue' } : {}
   const outgoing = node.request(url, {

@@ -25,12 +25,12 @@ export async function readJson(answer: WireAnswer, from: string, limit = LARGE):
   const type = answer.headers['content-type'] ?? 'no content type'
   if (!/^application\/json\b/i.test(type)) {
     await discard(answer)
-    throw notOurs(from, answer.status, type.slice(0, 100))
+    throw foreignResponse(from, answer.status, type.slice(0, 100))
   }
   const text = await readText(answer, from, limit)
   const value = parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw notOurs(from, answer.status, 'no JSON object')
+    throw foreignResponse(from, answer.status, 'no JSON object')
   }
   return value as Json
 }
@@ -60,14 +60,14 @@ export function assertOurs(result: TSchema | undefined, found: Json, answer: Wir
   const { required = [] } = (result ?? {}) as { required?: readonly string[] }
   const fields = required.filter((name) => !ENVELOPE.has(name))
   if (fields.length > 0 && !fields.some((name) => Object.hasOwn(found, name)))
-    throw notOurs(from, answer.status, 'JSON of another program')
+    throw foreignResponse(from, answer.status, 'JSON of another program')
 }
 
 /** The `Fault` in a response; `Unreachable` if it cannot come from svc. */
 export function faultOf(answer: WireAnswer, document: Json, from: string): Error {
   const { ok, success, error, code, ...fields } = document
   const isFailure = ok === false || success === false || (answer.status >= 400 && typeof code === 'string')
-  if (!isFailure || typeof error !== 'string') return notOurs(from, answer.status, 'JSON of another program')
+  if (!isFailure || typeof error !== 'string') return foreignResponse(from, answer.status, 'JSON of another program')
   const known = typeof code === 'string' && Object.hasOwn(errors, code)
   const retryAfter = secondsToWait(answer.headers)
   const extra: FaultExtra = {
@@ -80,14 +80,14 @@ export function faultOf(answer: WireAnswer, document: Json, from: string): Error
 
 /** The server's text, with invalid fields it does not mention and, for server logs, the request ID. */
 function textOf(error: string, { details, request_id }: Json): string {
-  const flaws = Array.isArray(details)
+  const problems = Array.isArray(details)
     ? details.flatMap((detail: Json | null) => {
         const message = String(detail?.['message'])
         return error.includes(message) ? [] : [`${String(detail?.['path'])}: ${message}.`]
       })
     : []
   const request = typeof request_id === 'string' ? ` (request ${request_id.slice(0, 100)})` : ''
-  return [error, ...flaws].join(' ').slice(0, LONGEST_TEXT) + request
+  return [error, ...problems].join(' ').slice(0, LONGEST_TEXT) + request
 }
 
 const byStatus: Record<number, ErrorCode> = {
@@ -123,16 +123,16 @@ function secondsToWait(headers: Record<string, string>): number | undefined {
 
 async function readText(answer: WireAnswer, from: string, limit: number): Promise<string> {
   const decoder = new TextDecoder()
-  const gathered = new ByteBuffer()
+  const body = new ByteBuffer()
   let text = ''
   let length = 0
-  const decode = () => gathered.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
+  const decode = () => body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
   for await (const chunk of answer.body) {
     length += chunk.length
     if (length > limit)
       throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which no valid answer has.`)
-    gathered.add(chunk)
-    if (gathered.size >= DECODED) decode()
+    body.add(chunk)
+    if (body.size >= DECODED) decode()
   }
   decode()
   return text + decoder.decode()
@@ -148,7 +148,7 @@ function parse(text: string): unknown {
 }
 
 /** A response of another program, mostly a proxy or another kind of server. */
-export function notOurs(from: string, status: number, what: string): Error {
+export function foreignResponse(from: string, status: number, what: string): Error {
   if ([502, 503, 504].includes(status)) {
     const sentence = `The server behind ${from} is not available right now (${status}): try again later.`
     return new Unreachable(sentence, { outcomeUnknown: true, status })

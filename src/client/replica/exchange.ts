@@ -59,32 +59,32 @@ export async function flush(
 ): Promise<Flushed> {
   const flushed: Flushed = { sent: 0, rejected: 0 }
   const tries = new Map<number, number>()
-  let most: number | undefined
+  let max: number | undefined
   for (;;) {
     line.signal?.throwIfAborted()
-    const batch = copy.nextBatch(most)
+    const batch = copy.nextBatch(max)
     const tired = batch.some(({ seq }) => (tries.get(seq) ?? 0) >= TRIES)
     if (batch.length === 0 || tired) return flushed
     try {
       const results = await send(line, copy, batch)
-      for (const [index, fate] of copy.settle(batch, results, awaited).entries()) {
+      for (const [index, result] of copy.settle(batch, results, awaited).entries()) {
         const { seq } = batch[index]!
         if (results[index]!.status === 'conflict') tries.set(seq, (tries.get(seq) ?? 0) + 1)
-        if (fate !== 'again' && awaited.has(seq)) outcomes.set(seq, results[index]!)
+        if (result !== 'again' && awaited.has(seq)) outcomes.set(seq, results[index]!)
         if (results[index]!.ok) flushed.sent += 1
-        if (fate === 'rejected') flushed.rejected += 1
+        if (result === 'rejected') flushed.rejected += 1
       }
-      most = undefined
+      max = undefined
       onBatch?.(batch.length)
     } catch (error) {
       if (!isInvalidRequest(error)) throw error
-      if (batch.length > 1) most = Math.ceil(batch.length / 2)
+      if (batch.length > 1) max = Math.ceil(batch.length / 2)
       else {
         const [only] = batch
         const why = { code: error.code, message: error.message }
         if (copy.refuse(only!, why, awaited) === 'rejected') flushed.rejected += 1
         if (awaited.has(only!.seq)) outcomes.set(only!.seq, refusal(only!, why))
-        most = undefined
+        max = undefined
       }
     }
   }

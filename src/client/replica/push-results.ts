@@ -65,7 +65,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
     const { seq, table, verb, row, values, before, strict, base_version } = waiting
     const version = theirs['version'] as number
     base.upsert(table, theirs)
-    const isTold = awaited && strict
+    const isAwaited = awaited && strict
     if (awaited && !strict) {
       // A caller who awaits the result means the current row.
       if (verb === 'DELETE') queue.rewrite(seq, {}, version, theirs)
@@ -73,7 +73,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
       return 'again'
     }
     const { mine, contested } = strict ? { mine: {}, contested: values } : merge(values, before, theirs)
-    const needsDecision = !isTold && (verb === 'DELETE' || Object.keys(contested).length > 0)
+    const needsDecision = !isAwaited && (verb === 'DELETE' || Object.keys(contested).length > 0)
     if (needsDecision) {
       const message =
         verb === 'DELETE' ? 'It was deleted locally and changed elsewhere.' : 'It was changed locally and elsewhere.'
@@ -85,7 +85,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
     // Later changes based on this one have not seen the server's row either: they are compared in turn.
     queue.unchain(table, row, base_version)
     if (goesOn) return needsDecision ? 'rejected' : 'again'
-    return isTold ? 'told' : needsDecision ? 'rejected' : 'done'
+    return isAwaited ? 'told' : needsDecision ? 'rejected' : 'done'
   }
 
   function refused(

@@ -20,7 +20,7 @@ export function replicaFile(stateFolder: string, { server_id, user_id }: Account
 type Known = Record<string, AccountIdentity & { at: number }>
 
 /** Most remembered tokens, more than anyone uses at a time. */
-const MOST = 100
+const MAX_TOKENS = 100
 
 const indexFile = (stateFolder: string): string => join(rowsFolder(stateFolder), 'accounts.json')
 
@@ -60,7 +60,7 @@ export async function rememberAccount(
     const { [fingerprint(account)]: _, ...others } = await readKnown(stateFolder)
     const own = owner ? [[fingerprint(account), { server_id: owner.server_id, user_id: owner.user_id, at: now }]] : []
     const newest = Object.entries(others).sort(([, a], [, b]) => b.at - a.at)
-    const kept = Object.fromEntries([...own, ...newest].slice(0, MOST)) as Known
+    const kept = Object.fromEntries([...own, ...newest].slice(0, MAX_TOKENS)) as Known
     await writeDurably(file, `${JSON.stringify(kept, null, 2)}\n`, 0o600)
   })
 }

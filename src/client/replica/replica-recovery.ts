@@ -5,7 +5,7 @@ type Value = string | number | null
 type Record_ = Record<string, Value>
 
 /** Tables that cannot be downloaded again. */
-const PRECIOUS = ['queue', 'letters', 'ids'] as const
+const UNRECOVERABLE = ['queue', 'letters', 'ids'] as const
 
 /** All readable rows of a table, read from both ends. */
 function readable(from: SqliteHandle, table: string): Record_[] {
@@ -34,7 +34,7 @@ export function salvage(damaged: string, into: SqliteFile): number {
   try {
     return into.transaction(() => {
       let kept = 0
-      for (const table of PRECIOUS) {
+      for (const table of UNRECOVERABLE) {
         for (const row of readable(from, table)) {
           const names = Object.keys(row)
           const marks = names.map(() => '?').join(', ')

@@ -1,5 +1,5 @@
 import { tables, type Column, type TableName } from '../../contract/tables.ts'
-import { BadRow, columnsOf, flawsOf, type Row } from '../rows/row-values.ts'
+import { BadRow, columnsOf, problemsOf, type Row } from '../rows/row-values.ts'
 import type { Change, RejectedChange } from './replica-records.ts'
 
 type Choice = 'mine' | 'theirs' | 'both'
@@ -20,8 +20,9 @@ function insertAgain(rejectedChange: RejectedChange, known: Row | null, mark?: s
   const { table, mine } = rejectedChange
   const all = { ...own(table, known), ...mine }
   const values = mark === undefined ? all : renamed(table, all, mark)
-  const flaws = flawsOf(table, 'new', values)
-  if (flaws.length > 0) throw new BadRow(`${table} ${rejectedChange.row} cannot be added again: ${flaws.join(' ')}`)
+  const problems = problemsOf(table, 'new', values)
+  if (problems.length > 0)
+    throw new BadRow(`${table} ${rejectedChange.row} cannot be added again: ${problems.join(' ')}`)
   return { table, verb: 'INSERT', values }
 }
 

@@ -12,7 +12,7 @@ export function filled(table: string, values: Row): Row {
   return { ...Object.fromEntries(columns.map(([name, column]) => [name, column.default ?? null])), ...values }
 }
 
-function carryOut(rows: Map<number, Row>, { table, verb, row, values, at }: Waiting): void {
+function applyChange(rows: Map<number, Row>, { table, verb, row, values, at }: Waiting): void {
   const updated_at = iso(at)
   if (verb === 'INSERT') {
     rows.set(row, { id: row, version: 0, created_at: updated_at, updated_at, ...filled(table, values) })
@@ -27,7 +27,7 @@ function carryOut(rows: Map<number, Row>, { table, verb, row, values, at }: Wait
 export const makeView = (base: Base, queue: Queue) => ({
   rows(table: string): Row[] {
     const rows = new Map<number, Row>(base.rows(table).map((row) => [row.id, row]))
-    for (const waiting of queue.of(table)) carryOut(rows, waiting)
+    for (const waiting of queue.of(table)) applyChange(rows, waiting)
     return [...rows.values()]
   },
 
@@ -36,7 +36,7 @@ export const makeView = (base: Base, queue: Queue) => ({
     const at = queue.resolve(id)
     const known: ServerRow | undefined = base.row(table, at)
     const rows = new Map<number, Row>(known ? [[at, known]] : [])
-    for (const waiting of isWritable(table) ? queue.ofRow(table, at) : []) carryOut(rows, waiting)
+    for (const waiting of isWritable(table) ? queue.ofRow(table, at) : []) applyChange(rows, waiting)
     return rows.get(at)
   },
 })

@@ -1,7 +1,7 @@
 import { BadCsv, formatCsv, guardFormula, parseCsv, unguardFormula, type Field } from '../../base/csv.ts'
 import { tables, type Column, type FeedTable, type TableName } from '../../contract/tables.ts'
 import { textOf } from './row-text.ts'
-import { BadRow, columnsOf, flawsOf, SYSTEM_COLUMNS, valueFrom, type Row } from './row-values.ts'
+import { BadRow, columnsOf, problemsOf, SYSTEM_COLUMNS, valueFrom, type Row } from './row-values.ts'
 
 export const ROW_FORMATS = ['json', 'jsonl', 'csv'] as const
 export type RowFormat = (typeof ROW_FORMATS)[number]
@@ -15,13 +15,13 @@ export interface Candidate {
   id?: number
   version?: number
   /** A sentence for each problem. */
-  flaws: string[]
+  problems: string[]
 }
 
 interface Raw {
   where: string
   row: Row
-  flaws: string[]
+  problems: string[]
 }
 
 /**
@@ -49,7 +49,7 @@ export function readCandidates(
   isRaw = false,
 ): Candidate[] {
   const raws = { json: fromJson, jsonl: fromJsonLines, csv: fromCsv }[format](text, table, isRaw)
-  return raws.map(({ where, row, flaws }) => {
+  return raws.map(({ where, row, problems }) => {
     const { id, version, created_at: _created, updated_at: _updated, ...values } = row
     const isUpdate = update && id !== undefined && id !== null
     const bad = isUpdate && !isCount(id) ? [`id must be the id of a row, not "${textOf(id)}".`] : []
@@ -58,7 +58,7 @@ export function readCandidates(
       values,
       ...(isUpdate && isCount(id) ? { id } : {}),
       ...(isUpdate && isCount(version) ? { version } : {}),
-      flaws: [...flaws, ...bad, ...flawsOf(table, isUpdate ? 'change' : 'new', values)],
+      problems: [...problems, ...bad, ...problemsOf(table, isUpdate ? 'change' : 'new', values)],
     }
   })
 }
@@ -89,8 +89,8 @@ function fromJsonLines(text: string): Raw[] {
 
 const rawOf = (where: string, row: unknown): Raw =>
   typeof row === 'object' && row !== null && !Array.isArray(row)
-    ? { where, row: row as Row, flaws: [] }
-    : { where, row: {}, flaws: ['a row must be a JSON object.'] }
+    ? { where, row: row as Row, problems: [] }
+    : { where, row: {}, problems: ['a row must be a JSON object.'] }
 
 function parsed(text: string, what: string): unknown {
   try {
@@ -114,9 +114,9 @@ function fromCsv(text: string, table: TableName, isRaw: boolean): Raw[] {
     throw new BadRow(`Line ${header.line}: ${table} has no column "${unknown}": it has ${columnsOf(table).join(', ')}.`)
   }
   return records.map(({ line, fields }) => {
-    const raw: Raw = { where: `line ${line}`, row: {}, flaws: [] }
+    const raw: Raw = { where: `line ${line}`, row: {}, problems: [] }
     if (fields.length !== names.length)
-      raw.flaws.push(`it has ${fields.length} fields but the first line has ${names.length}.`)
+      raw.problems.push(`it has ${fields.length} fields but the first line has ${names.length}.`)
     for (const [index, name] of names.entries()) readCell(raw, name, given(fields[index]), columns[name])
     return raw
   })
@@ -131,7 +131,7 @@ function recordsOf(text: string) {
   }
 }
 
-function readCell({ row, flaws }: Raw, name: string, field: Field, column: Column | undefined): void {
+function readCell({ row, problems }: Raw, name: string, field: Field, column: Column | undefined): void {
   // A required column gets its default or is reported as missing.
   const mayBeNull = column && !column.required && column.default === undefined
   if (field === null) {
@@ -146,6 +146,6 @@ function readCell({ row, flaws }: Raw, name: string, field: Field, column: Colum
     row[name] = valueFrom(column, field, name)
   } catch (error) {
     if (!(error instanceof BadRow)) throw error
-    flaws.push(error.message)
+    problems.push(error.message)
   }
 }

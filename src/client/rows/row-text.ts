@@ -8,7 +8,7 @@ export function textOf(value: unknown): string {
 }
 
 /** The filter `column=value`; an empty value matches rows without one. */
-export function meets(table: FeedTable, pair: string): (row: Row) => boolean {
+export function makeFilter(table: FeedTable, pair: string): (row: Row) => boolean {
   const [column, text] = splitPair(pair)
   const known = ['id', ...columnsOf(table), ...SYSTEM_COLUMNS.slice(1)]
   if (!known.includes(column)) throw new BadRow(`${table} has no column "${column}": it has ${known.join(', ')}.`)

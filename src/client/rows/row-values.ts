@@ -69,7 +69,7 @@ export function valueFrom(column: Column, text: string, name: string): unknown {
 }
 
 /** Problems of a row to add, or of columns to change, a sentence each. The server checks again. */
-export function flawsOf(table: TableName, kind: 'new' | 'change', row: Row): string[] {
+export function problemsOf(table: TableName, kind: 'new' | 'change', row: Row): string[] {
   const all: Record<string, Column> = (tables[table] as SyncedTable).columns
   const unknown = Object.keys(row).filter((name) => !columnsOf(table).includes(name))
   const missing = Object.entries(all).filter(

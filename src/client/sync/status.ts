@@ -94,7 +94,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
     const fold = foldsCase(root.path)
     const local = await scan({ root: root.path, fold, base, rules: makeIgnoreRules(fold) })
     for (const key of removeIgnored(base, local, emptyTree())) base.delete(key)
-    const looking = { commit: () => undefined, hashes: () => state.hashes() }
+    const reader = { commit: () => undefined, hashes: () => state.hashes() }
     const holds = state.postponed()
     const also = new Set(holds.map(({ key }) => key))
     const { inodes } = await fillHashes({
@@ -102,7 +102,7 @@ export async function readStatus({ path, stateFolder, clock }: StatusOptions): P
       base,
       local,
       remote: emptyTree(),
-      state: looking,
+      state: reader,
       also,
       clock,
     })

@@ -201,7 +201,7 @@ function makeEngine(parts: Parts) {
   const context = makeRunContext(parts)
   const { device, date } = context
 
-  async function look(known: Tree<RemoteNode> | undefined) {
+  async function inspect(known: Tree<RemoteNode> | undefined) {
     const before = state.base()
     const rules = makeIgnoreRules(fold)
     const [scanned, listing] = await Promise.all([
@@ -216,7 +216,7 @@ function makeEngine(parts: Parts) {
     const remote = listing ? buildRemote(listing, { fold, base, rules }) : known!
     forgetIgnored(parts, base, removeIgnored(base, scanned, remote))
     const trees = { base, local: scanned, remote }
-    return { ...trees, ...(await learn(parts, trees)) }
+    return { ...trees, ...(await completeHashes(parts, trees)) }
   }
 
   /** Plans one round after another; `scope` limits both sides to a part. */
@@ -225,7 +225,7 @@ function makeEngine(parts: Parts) {
     let of: number | undefined
     for (let round = 1; ; round += 1) {
       context.assertRoot()
-      const found = await look(remote)
+      const found = await inspect(remote)
       remote = found.remote
       const trees = scope ? within(found, scope) : found
       const { base } = trees
@@ -260,7 +260,7 @@ function makeEngine(parts: Parts) {
         )
     },
 
-    look: () => look(undefined),
+    inspect: () => inspect(undefined),
     rounds,
     context,
   }
@@ -284,7 +284,7 @@ async function finishUndo({ state, clock, report }: Parts, { context, rounds }: 
 async function undoLastRun(parts: Parts, engine: Engine): Promise<void> {
   const { state, report, dryRun } = parts
   const undoing = state.get<PendingUndo | null>('undoing')
-  const planned = undoing ? { ...undoing, left: [] } : planUndo(state.journalEntries(), await engine.look())
+  const planned = undoing ? { ...undoing, left: [] } : planUndo(state.journalEntries(), await engine.inspect())
   report.undo.planned(planned, state.record())
   if (dryRun || planned.steps.length === 0) return
   if (!undoing) state.set('undoing', { steps: planned.steps } satisfies PendingUndo)
@@ -302,7 +302,7 @@ async function syncBoth(parts: Parts, engine: Engine): Promise<void> {
 }
 
 /** Hashes local files where decisions need it, and finds which paths stay postponed. */
-async function learn(
+async function completeHashes(
   { root, state, hasher, report, clock, signal }: Parts,
   trees: { base: BaseTree; local: Tree<LocalNode>; remote: Tree<RemoteNode> },
 ) {

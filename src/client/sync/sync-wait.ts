@@ -5,7 +5,7 @@ import { FolderLocked } from './sync-errors.ts'
 import type { Sleep } from '../../base/sleep.ts'
 
 /** Polling interval of the folder, in milliseconds; and of the account, once nothing is left locally. */
-const LOOK_MS = 500
+const POLL_MS = 500
 const ASK_MS = 3_000
 
 interface Waiting {
@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 /** How the wait ended. */
-export interface Waited {
+export interface WaitResult {
   in_step: boolean
   waited_ms: number
   /** Remaining changes, as far as checked. */
@@ -43,13 +43,13 @@ export async function waitUntilInSync({
   sleep,
   signal,
   onWait,
-}: Waiting): Promise<Waited> {
+}: Waiting): Promise<WaitResult> {
   const began = clock.now()
   const waited = (): number => clock.now() - began
   let reported = false
   for (;;) {
     const here = await status()
-    let [pending, pause] = [here.pending.length + (here.rows?.waiting ?? 0), LOOK_MS]
+    let [pending, pause] = [here.pending.length + (here.rows?.waiting ?? 0), POLL_MS]
     if (!here.running && pending === 0) {
       const found = await dryRun(plan)
       if (found) {

@@ -54,7 +54,7 @@ export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', 
 const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,86}$/
 
 /** Upper bounds for imported hashes: KiB of memory, passes, lanes. */
-const COSTLIEST = { memory: 262_144, passes: 16, lanes: 16 } as const
+const MAX_COST = { memory: 262_144, passes: 16, lanes: 16 } as const
 
 /** Refuses values that are not argon2id hashes or too expensive to verify. */
 export function assertPasswordHash(hash: string, field = 'password_hash'): void {
@@ -62,11 +62,11 @@ export function assertPasswordHash(hash: string, field = 'password_hash'): void 
   if (memory === undefined) throw invalidField(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
   const isAffordable =
     Number(memory) >= 8 &&
-    Number(memory) <= COSTLIEST.memory &&
+    Number(memory) <= MAX_COST.memory &&
     Number(passes) >= 1 &&
-    Number(passes) <= COSTLIEST.passes &&
+    Number(passes) <= MAX_COST.passes &&
     Number(lanes) >= 1 &&
-    Number(lanes) <= COSTLIEST.lanes
+    Number(lanes) <= MAX_COST.lanes
   if (!isAffordable)
     throw invalidField(
       field,

@@ -5,7 +5,7 @@ import type { Database } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 
 const MEMORY = 90 * DAY
-const MOST = 50
+const MAX_EVENTS = 50
 
 type Kind = (typeof securityEventKinds)[number]
 
@@ -34,7 +34,7 @@ export const makeSecurityEvents =
   async ({ id, username }: { id: number; username: string }): Promise<SecurityEvent[]> => {
     const account = await accountById(database.read, id)
     const since = Math.max(clock.now() - MEMORY, account?.created_at ?? 0)
-    const entries = await audit.list({ kinds: securityEventKinds, target: username, since, limit: MOST })
+    const entries = await audit.list({ kinds: securityEventKinds, target: username, since, limit: MAX_EVENTS })
     const by = ({ actor, actor_id }: { actor: string; actor_id: number | null }): SecurityEvent['by'] => {
       if (actor_id === id) return 'self'
       return actor === 'anonymous' ? 'stranger' : 'administrator'

@@ -109,7 +109,7 @@ export function makeConversations({ database, clock, bound }: Deps) {
           known ??
           (await insertConversation(tx, { user_id: user, title: titleOf(message ?? ''), tainted: 0, ...stamps }))
         if (message !== undefined)
-          await addTo(tx, id, now, { role: 'user', content: message, actions: [], tainted: false })
+          await append(tx, id, now, { role: 'user', content: message, actions: [], tainted: false })
         return id
       }
       return {
@@ -118,7 +118,7 @@ export function makeConversations({ database, clock, bound }: Deps) {
           const before = await stored
           return database.write('instance', async (tx) => {
             const id = before ?? (await store(tx))
-            await addTo(tx, id, clock.now(), { role: 'assistant', ...said })
+            await append(tx, id, clock.now(), { role: 'assistant', ...said })
             await unit(tx)
             return id
           })
@@ -131,13 +131,13 @@ export function makeConversations({ database, clock, bound }: Deps) {
 export type Conversations = ReturnType<typeof makeConversations>
 
 /** Appends a message. Fault `not_found` if the conversation was deleted meanwhile. */
-async function addTo(
+async function append(
   tx: Writer,
   conversation: number,
   now: number,
-  turn: { role: 'user' | 'assistant'; content: string; actions: AssistantAction[]; tainted: boolean },
+  message: { role: 'user' | 'assistant'; content: string; actions: AssistantAction[]; tainted: boolean },
 ): Promise<void> {
-  if (!(await touchConversation(tx, conversation, turn.tainted, now))) throw fault('not_found')
-  const { role, content, actions } = turn
+  if (!(await touchConversation(tx, conversation, message.tainted, now))) throw fault('not_found')
+  const { role, content, actions } = message
   await insertTurn(tx, { conversation, role, content, actions: JSON.stringify(actions), now })
 }

@@ -83,13 +83,13 @@ async function executeNext(
   const call = run.due[0]!
   const { name, id } = call
   const callContext = { ...context, ...(await scope()), tainted: run.tainted, allowed: decision === true }
-  const giveResult = (text: string): undefined => void run.worker.messages.push({ role: 'result', id, name, text })
-  if (call.isTooMany) return giveResult(`Error: at most ${bounds.calls} calls at a time.`)
+  const addResult = (text: string): undefined => void run.worker.messages.push({ role: 'result', id, name, text })
+  if (call.isTooMany) return addResult(`Error: at most ${bounds.calls} calls at a time.`)
   const summary = toolCalls.summary(call)
   if (decision === false) {
     await toolCalls.declined(call, callContext)
     await emit('tool', { name, summary, status: 'blocked' })
-    return giveResult('The user declined this. Do not try it again.')
+    return addResult('The user declined this. Do not try it again.')
   }
   await emit('tool', { name, summary, status: 'running' })
   const outcome = await toolCalls.execute(call, callContext)
@@ -105,7 +105,7 @@ async function executeNext(
     run.actions.push(action)
     await emit('action', action)
   }
-  return giveResult(untrusted ? asData(name, text) : text)
+  return addResult(untrusted ? asData(name, text) : text)
 }
 
 /** Asks the speaker, who answers or delegates the task to the worker. Returns whether it delegated. */

@@ -12,7 +12,7 @@ export type { Keep } from './retention.ts'
 export { verify } from './verification.ts'
 
 /** Retention without settings. */
-export const standardKeep: Keep = {
+export const defaultRetention: Keep = {
   last: options['backup.keep_last'].standard,
   daily: options['backup.keep_daily'].standard,
   weekly: options['backup.keep_weekly'].standard,

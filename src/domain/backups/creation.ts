@@ -25,7 +25,7 @@ export interface Created {
   /** Objects of earlier backups that were damaged or missing, and were stored again. */
   repaired: number
   /** What else is damaged in the destination. */
-  flaw?: string | undefined
+  problem?: string | undefined
   /** Whether the database equals the previous backup, so that it was not read unchanged. */
   unchanged: boolean
 }
@@ -66,8 +66,8 @@ async function make(
     const [missing, pieces] = await bothSettled(sink.takeBlobs(census.blobs, stored), piecesOf(scratch.file))
     // The copy is complete only if the hold was never lost.
     await hold.renew()
-    const gathered = { census, missing, database: pieces, installation: await context.installation() }
-    return await sink.finish(draftManifest(context, now, scratch.file, gathered), stored)
+    const contents = { census, missing, database: pieces, installation: await context.installation() }
+    return await sink.finish(draftManifest(context, now, scratch.file, contents), stored)
   } finally {
     clearInterval(timer)
     await scratch.clear()
@@ -88,7 +88,7 @@ export interface Target {
 export const makeCreate = (context: BackupContext) => {
   const { database, clock, audit } = context
 
-  async function create({ place, encrypted, problem: flaw, open }: Target, job: JobContext): Promise<Created> {
+  async function create({ place, encrypted, problem, open }: Target, job: JobContext): Promise<Created> {
     const start = clock.now()
     const where = { place, encrypted }
     const watch = database.watch()
@@ -112,7 +112,7 @@ export const makeCreate = (context: BackupContext) => {
       await audit.record(tx, { kind: 'backup.created', detail })
     })
     await recordState(context, watch, sink, manifest)
-    return { manifest, ...where, took_ms, repaired, flaw, unchanged: unchanged !== undefined }
+    return { manifest, ...where, took_ms, repaired, problem: problem, unchanged: unchanged !== undefined }
   }
 
   return async (target: Target, job: JobContext = {}): Promise<Created> => {

@@ -30,7 +30,7 @@ interface DraftOptions {
   version: string
 }
 
-export interface Gathered {
+export interface BackupContents {
   census: Census
   missing: ReadonlySet<string>
   database: Manifest['database']
@@ -49,8 +49,8 @@ function smallObjects() {
 }
 
 /** The manifest of the gathered data at `now`, and the small objects it references. `file` is the copy of the database. */
-export function draftManifest(options: DraftOptions, now: number, file: string, gathered: Gathered): Draft {
-  const { census, missing, database, installation } = gathered
+export function draftManifest(options: DraftOptions, now: number, file: string, contents: BackupContents): Draft {
+  const { census, missing, database, installation } = contents
   const blobs = census.blobs.filter(({ sha256 }) => !missing.has(sha256))
   const { small, remember } = smallObjects()
   const lists = [...listsOf(blobs)].map((list) => remember(Buffer.from(list)))
@@ -86,7 +86,7 @@ export function draftManifest(options: DraftOptions, now: number, file: string, 
 export function draftUnchanged(
   earlier: { manifest: Manifest; blobs: Piece[] },
   now: number,
-  installation: Gathered['installation'],
+  installation: BackupContents['installation'],
 ): Draft {
   const { manifest, blobs } = earlier
   const { small, remember } = smallObjects()

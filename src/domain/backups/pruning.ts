@@ -53,13 +53,13 @@ export async function planPruning(
     return [...exceptions, ...others].sort((a, b) => (a.id < b.id ? 1 : -1))
   }
 
-  const looked = new Set<string>()
+  const examined = new Set<string>()
   for (;;) {
     const decisions = decide()
-    const kept = decisions.filter(({ id, reasons }) => reasons.length > 0 && !looked.has(id))
+    const kept = decisions.filter(({ id, reasons }) => reasons.length > 0 && !examined.has(id))
     if (kept.length === 0) return planOf(decisions)
     for (const { id } of kept) {
-      looked.add(id)
+      examined.add(id)
       try {
         const manifest = await source.manifest(id)
         const objects = objectsOf(manifest, await source.blobs(manifest))

@@ -1,7 +1,7 @@
 import type { Manifest, Piece } from '../../storage/backups/backup-manifest.ts'
 import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
 import { assembleDatabase } from '../../storage/backups/scratch.ts'
-import { gather } from '../../storage/backups/file-bytes.ts'
+import { readAll } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import type { BlobStore } from '../../storage/contents/blobs/blobs.ts'
 import type { JobContext } from './job-context.ts'
@@ -65,7 +65,7 @@ export async function rebuild(
   if (problems.length > 0) throw new DamagedBackup(`This backup cannot be restored: ${problems.join('; ')}.`)
   const blobs = listed ?? (await contentsInDatabase(manifest, target.database))
   for (const file of manifest.files) {
-    const read = () => gather(source.read(file))
+    const read = () => readAll(source.read(file))
     const data = file.path.startsWith('keys/') ? await read() : await orLost(isPartial, read)
     if (data) await target.write(file.path, data)
     else lost.files.push(file.path)

@@ -142,7 +142,7 @@ export async function verify(
 ): Promise<Verification> {
   const problems: Problem[] = []
   const opened: Opened[] = []
-  if (source.flaw !== undefined) problems.push({ backups: [...ids], what: source.flaw })
+  if (source.problem !== undefined) problems.push({ backups: [...ids], what: source.problem })
   for (const id of ids) {
     await reporting(problems, [id], async () => {
       const manifest = await source.manifest(id)

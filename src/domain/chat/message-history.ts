@@ -1,5 +1,5 @@
 import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
-import { turn } from '../turn.ts'
+import { yieldToOthers } from '../turn.ts'
 import { messagesBefore, searchPart, type Message } from '../../storage/chat/messages.ts'
 import { isMember, roomsOf } from '../../storage/chat/rooms.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
@@ -28,7 +28,7 @@ async function searchIn(at: Reader, user: number, rooms: readonly number[], patt
       })
       newest = [...newest, ...part.found].sort(newestFirst).slice(0, MAX_FOUND)
       before = part.before
-      await turn()
+      await yieldToOthers()
     }
   }
   return newest

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { recordForMembers } from '../../storage/chat/room-feed.ts'
 import { insertMessage, messageOfClient, visibleMessage, type Message } from '../../storage/chat/messages.ts'
-import { markSpoken } from '../../storage/chat/presence.ts'
+import { markAfterMessage } from '../../storage/chat/presence.ts'
 import { enterRoom } from '../../storage/chat/rooms.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { withinBound } from '../data-bounds.ts'
@@ -51,7 +51,7 @@ export async function postIn(
   const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
   const said = { folded: fold(content), client_id, is_assistant: 0, spoken_by: null }
   const id = await withinBound(tx, author.id, 'chat', () => insertMessage(tx, { ...row, ...said }))
-  await markSpoken(tx, { room, user: author.id, now, stamp: timestamp })
+  await markAfterMessage(tx, { room, user: author.id, now, stamp: timestamp })
   await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
   const { username, display_name, avatar_color } = author
   const shown = {

@@ -199,7 +199,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
     const expectation = expectationOf(ifSha256)
     const staged = await write.receive(body, {
       user,
-      most: quota < 0 ? Infinity : quota,
+      max: quota < 0 ? Infinity : quota,
       quota,
       refusal: () => quotaExceeded(quota),
     })
@@ -229,10 +229,8 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
         group = []
         if (flushed.length === 0) return
         results.push(...(await run(flushed, results.length)))
-        await history.grown(
-          user,
-          flushed.reduce((sum, { staged }) => sum + (staged?.size ?? 0), 0),
-        )
+        const bytes = flushed.reduce((sum, { staged }) => sum + (staged?.size ?? 0), 0)
+        await history.grown(user, bytes)
       }
       try {
         for await (const entry of entries) {

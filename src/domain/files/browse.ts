@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { iso } from '../../base/clock.ts'
 import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import { formatSize } from '../../base/sizes.ts'
-import { sortInTurns, turn } from '../turn.ts'
+import { sortInTurns, yieldToOthers } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
@@ -69,7 +69,7 @@ async function textOf(contents: Contents, sha256: string): Promise<string> {
   return bytes.toString()
 }
 
-interface Look {
+interface ListRequest {
   user: number
   segments: Segments
   ids: boolean
@@ -81,13 +81,13 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
   // One long listing per account at a time: each holds a snapshot.
   const exclusively = makeKeyedMutex<number>()
   /** Runs `look` in a snapshot for paths of rooms, so that membership and files are consistent. */
-  const seen = <T>(segments: Segments, look: (on: Reader) => Promise<T>): Promise<T> =>
-    isReserved(segments[0]) ? database.snapshot(look) : look(database.read)
+  const seen = <T>(segments: Segments, request: (on: Reader) => Promise<T>): Promise<T> =>
+    isReserved(segments[0]) ? database.snapshot(request) : request(database.read)
 
   /** Items of a folder; undefined if they need more than `parts` queries. */
   async function itemsAt(
     on: Reader,
-    { user, segments, parts }: Look,
+    { user, segments, parts }: ListRequest,
     show: (entry: Entry) => Item,
   ): Promise<Item[] | undefined> {
     const parent = await folderAt({ tree, reach }, on, user, segments)
@@ -99,17 +99,17 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
       if (read === parts) return undefined
       after = entries.at(-1)!.name_key
       // The snapshot stays consistent while other work runs.
-      await turn()
+      await yieldToOthers()
     }
     return items
   }
 
   /** The items of a folder; undefined if they need more than `parts` queries. */
-  async function listIn(on: Reader, look: Look): Promise<Item[] | undefined> {
-    const { user, segments, ids } = look
+  async function listIn(on: Reader, request: ListRequest): Promise<Item[] | undefined> {
+    const { user, segments, ids } = request
     const [showEntry, showFolder] = ids ? [numbered(toItem), numbered(folder)] : [toItem, folder]
     if (isReserved(segments[0]) && segments.length === 1) return (await foldersFor(on, user)).map(showFolder)
-    const items = await itemsAt(on, look, showEntry)
+    const items = await itemsAt(on, request, showEntry)
     if (segments.length > 0 || !items) return items
     // Modified when its newest room was; without rooms, when the account was created.
     const times = (await foldersFor(on, user)).map(({ modified }) => modified)
@@ -141,9 +141,9 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
     /** The items of a folder, directories first, then by name; `ids` adds their ids. Faults: `bad_path`, `not_found`. */
     async list(user: number, path: string, { ids = false } = {}): Promise<Item[]> {
       const segments = segmentsOf(path)
-      const look = { user, segments, ids, parts: Infinity }
-      const own = isReserved(segments[0]) ? undefined : await listIn(database.read, { ...look, parts: 1 })
-      const items = own ?? (await exclusively(user, () => database.snapshot((on) => listIn(on, look))))
+      const request = { user, segments, ids, parts: Infinity }
+      const own = isReserved(segments[0]) ? undefined : await listIn(database.read, { ...request, parts: 1 })
+      const items = own ?? (await exclusively(user, () => database.snapshot((on) => listIn(on, request))))
       return sortInTurns(items!, order)
     },
 

@@ -43,7 +43,7 @@ export const isWithin = (inner: Segments, outer: Segments): boolean =>
   outer.length < inner.length && outer.every((name, depth) => nameKey(name) === nameKey(inner[depth]!))
 
 /** Whether every path below `from` stays within the path limits below `to`. */
-const isNoFurther = (from: Segments, to: Segments): boolean =>
+const fitsPathLimits = (from: Segments, to: Segments): boolean =>
   to.length <= from.length && Buffer.byteLength(pathOf(to)) <= Buffer.byteLength(pathOf(from))
 
 async function assertTerms(tx: Writer, node: Node, { sha256, ifEmpty }: RemovalTerms): Promise<void> {
@@ -114,7 +114,7 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     // Trees being restored below it are located by their path from the root.
     if (node.type === 'directory' && (await isInFilling(tx, node.id))) throw filling()
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
-    if (node.type === 'directory' && !isNoFurther(source.segments, target.segments)) {
+    if (node.type === 'directory' && !fitsPathLimits(source.segments, target.segments)) {
       if (measured?.node !== node.id && (await isLarger(tx, node.id, MEASURED_INSIDE)))
         throw fault('busy', { text: 'The folder holds too much to be moved together with other changes.' })
       assertReach(target.segments, measured?.node === node.id ? measured.extent : await extentOf(tx, node.id))

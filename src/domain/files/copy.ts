@@ -111,24 +111,24 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
         bytes += slice.reduce((sum, { size }) => sum + size, 0)
       }
     } catch (error) {
-      await giveUp(user, entry)
+      await abandon(user, entry)
       throw error
     }
     return { entry, bytes, copy: copies.get(top.id)! }
   }
 
-  async function giveUp(user: number, entry: number): Promise<void> {
+  async function abandon(user: number, entry: number): Promise<void> {
     await database.write('instance', (tx) => setState(tx, entry, 'staging', 'dropping', clock.now()))
     await jobs.settle(user)
   }
 
-  return { stage, giveUp }
+  return { stage, abandon: abandon }
 }
 
 /** Copies within one tree: only rows, the contents are shared. */
 export const makeCopy = (parts: Parts) => {
   const { database, clock, tree, reach, allowance, bounds, heavy, jobs } = parts
-  const { stage, giveUp } = makeStaging(parts)
+  const { stage, abandon } = makeStaging(parts)
 
   /** Resolves the target and the source node of a copy. */
   async function lookUp(tx: Writer | Database['read'], user: number, from: ParsedPath, to: ParsedPath) {
@@ -182,7 +182,7 @@ export const makeCopy = (parts: Parts) => {
         assertWithin(quota, used + bytes, bytes)
       })
     } catch (error) {
-      await giveUp(user, entry)
+      await abandon(user, entry)
       throw error
     }
     await jobs.settle(user)

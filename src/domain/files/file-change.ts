@@ -52,17 +52,21 @@ export const EMPTY = hashOf([])
 
 /** Looks up paths in all trees, inside a transaction. */
 export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolver }) {
-  async function look(tx: Writer, user: number, path: string): Promise<{ spot: ResolvedPath; node: Node | undefined }> {
+  async function lookUp(
+    tx: Writer,
+    user: number,
+    path: string,
+  ): Promise<{ spot: ResolvedPath; node: Node | undefined }> {
     const spot = await reach.resolve(tx, user, reach.parse(path, 'thing'))
     return { spot, node: await tree.find(tx, spot) }
   }
 
   async function made(tx: Writer, user: number, path: string): Promise<FileChange> {
-    const { node } = await look(tx, user, path)
+    const { node } = await lookUp(tx, user, path)
     return { kind: 'made', path, node: node!.id, mark: await markOf(tx, node!) }
   }
 
-  return { look, made }
+  return { lookUp: lookUp, made }
 }
 
 export type PathLookup = ReturnType<typeof makePathLookup>

@@ -19,7 +19,7 @@ export interface Handover {
   used_bytes: number
 }
 
-interface Giver {
+interface FormerOwner {
   id: number
   username: string
 }
@@ -38,7 +38,12 @@ export const handOverExtent = async (on: Reader, from: number): Promise<Extent> 
   extentBelow(on, await rootOf(on, from))
 
 /** Name of the heir's folder for the files; null if there are none. Fault `conflict` if a path would become too long. */
-export async function handOverFolder(on: Reader, from: Giver, to: number, extent: Extent): Promise<string | null> {
+export async function handOverFolder(
+  on: Reader,
+  from: FormerOwner,
+  to: number,
+  extent: Extent,
+): Promise<string | null> {
   if (!(await hasChildren(on, await rootOf(on, from.id)))) return null
   const name = await freeName(on, await rootOf(on, to), from.username)
   assertNameable(name, extent)
@@ -51,7 +56,7 @@ export async function handOverFolder(on: Reader, from: Giver, to: number, extent
  */
 export async function beginHandOver(
   tx: Writer,
-  from: Giver,
+  from: FormerOwner,
   to: number,
   { extent, now }: { extent: Extent; now: number },
 ): Promise<string | null> {

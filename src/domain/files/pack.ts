@@ -4,7 +4,7 @@ import type { Database, Reader } from '../../storage/engine/database.ts'
 import { entriesOfAll, mtimeOf, type NodeSummary } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import type { Heavy } from '../heavy.ts'
-import { turn } from '../turn.ts'
+import { yieldToOthers } from '../turn.ts'
 import { folderAt } from './folder-at.ts'
 import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { PathResolver } from './path-resolver.ts'
@@ -82,7 +82,7 @@ async function* pagesOf(on: Reader, folders: readonly number[]): AsyncGenerator<
     if (page.length > 0) yield page
     if (page.length < PAGE) return
     after = page.at(-1)
-    await turn()
+    await yieldToOthers()
   }
 }
 

@@ -5,7 +5,7 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { filesAfter, foldersOf, type Node } from '../../storage/files/nodes.ts'
 import { JsonList } from '../json-list.ts'
-import { turn } from '../turn.ts'
+import { yieldToOthers } from '../turn.ts'
 import { segmentsOf } from './paths.ts'
 import { FILES_TABLE, type Tree } from './tree.ts'
 
@@ -64,7 +64,7 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
       if (rows.length < PAGE) break
       after = rows.at(-1)!.id
       // The snapshot stays consistent while other work runs.
-      await turn()
+      await yieldToOthers()
     }
     const folders = [...paths.values()].filter(Boolean)
     const head = JSON.stringify({ ok: true, ...extra, cursor: seq }).slice(0, -1)

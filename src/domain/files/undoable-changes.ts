@@ -23,13 +23,13 @@ const changed = () => fault('conflict', { text: 'It was changed since.' })
 export function makeUndoableChanges(parts: Parts) {
   const { allowance, trash } = parts
   const lookup = makePathLookup(parts)
-  const { look, made } = lookup
+  const { lookUp, made } = lookup
   const steps = makeSteps(parts, lookup)
   const store = makeStore(parts)
 
   async function restoreContent(tx: Writer, user: number, change: FileChange & { kind: 'written' }) {
     const { path, before, after } = change
-    const { spot, node } = await look(tx, user, path)
+    const { spot, node } = await lookUp(tx, user, path)
     if (node?.id !== change.node || node.sha256 !== after.sha256) throw changed()
     const kept = (await versionsOf(tx, node.id)).some(({ sha256 }) => sha256 === before.sha256)
     if (!kept && before.sha256 !== after.sha256)
@@ -45,14 +45,14 @@ export function makeUndoableChanges(parts: Parts) {
       case 'written':
         return restoreContent(tx, user, change)
       case 'made': {
-        const { node } = await look(tx, user, path)
+        const { node } = await lookUp(tx, user, path)
         if (node?.id !== change.node) throw changed()
         const mark = await markOf(tx, node)
         if (mark === TOO_LARGE_TO_COMPARE || mark !== change.mark) throw changed()
         return steps.trash(tx, user, path)
       }
       case 'moved': {
-        const { node } = await look(tx, user, path)
+        const { node } = await lookUp(tx, user, path)
         if (node?.id !== change.node) throw changed()
         return steps.move(tx, user, path, change.from)
       }

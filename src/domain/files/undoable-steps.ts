@@ -25,7 +25,7 @@ export interface StepParts {
 const contentOf = ({ sha256, size, mtime }: Node): StoredContent => ({ sha256: sha256!, size, mtime })
 
 /** Changes of trees that return what they changed, each a step of a transaction. */
-export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look, made }: PathLookup) {
+export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { lookUp, made }: PathLookup) {
   /** Paths of missing parents, topmost first. */
   async function missingAbove(tx: Writer, user: number, path: string): Promise<string[]> {
     const spot = await reach.resolve(tx, user, reach.parse(path))
@@ -47,7 +47,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
     const folders: FileChange[] = []
     // Their state when created: empty.
     for (const folder of missing) {
-      const { node } = await look(tx, user, folder)
+      const { node } = await lookUp(tx, user, folder)
       folders.push({ kind: 'made', path: folder, node: node!.id, mark: EMPTY })
     }
     return [...folders, ...own]
@@ -57,12 +57,12 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
     /** Writes a received content to a path; with `absent` only if nothing exists. */
     write: (tx: Writer, user: number, path: string, staged: Staged, absent: boolean): Promise<FileChange[]> =>
       withParents(tx, user, path, async () => {
-        const { node: before } = await look(tx, user, path)
+        const { node: before } = await lookUp(tx, user, path)
         if (absent && before) throw fault('exists')
         const quota = await quotaOf(tx, user, allowance)
         await desktop.writeIn(tx, user, reach.parse(path), { staged }, quota)
         if (!before) return [await made(tx, user, path)]
-        const { node: after } = await look(tx, user, path)
+        const { node: after } = await lookUp(tx, user, path)
         if (after!.version === before.version) return []
         const { id: node } = before
         return [{ kind: 'written', path, node, before: contentOf(before), after: contentOf(after!) }]
@@ -77,7 +77,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
       const addresses = addressesOf(reach, from, to)
       return withParents(tx, user, to, async () => {
         await desktop.moveIn(tx, user, ...addresses, {})
-        const { node } = await look(tx, user, to)
+        const { node } = await lookUp(tx, user, to)
         return [{ kind: 'moved', from, path: to, node: node!.id }]
       })
     },
@@ -92,7 +92,7 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
 
     /** Moves a file or folder to the trash. Fault `not_found`. */
     async trash(tx: Writer, user: number, path: string): Promise<FileChange[]> {
-      const { node } = await look(tx, user, path)
+      const { node } = await lookUp(tx, user, path)
       const entry = await desktop.discardIn(tx, user, reach.parse(path, 'thing'))
       if (!node || entry === undefined) throw fault('not_found')
       return [{ kind: 'trashed', path, node: node.id, entry }]

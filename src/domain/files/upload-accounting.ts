@@ -3,7 +3,7 @@ import type { Fault } from '../../contract/errors.ts'
 export interface AdmittedUpload {
   user: number
   /** Maximum number of bytes. */
-  most: number
+  max: number
   /** The account's quota in bytes, -1 for unlimited; its concurrent uploads share it. */
   quota: number
   /** The fault when it exceeds its limit. */
@@ -25,14 +25,14 @@ export function makeUploadAccounting() {
     /** Passes an upload's bytes through within its limits. Call `done` when the bytes are stored or discarded. */
     take(upload: AdmittedUpload | undefined, source: AsyncIterable<Uint8Array>) {
       if (!upload) return { body: source, done: () => undefined }
-      const { user, most, quota, refusal } = upload
+      const { user, max, quota, refusal } = upload
       let size = 0
       async function* passed(): AsyncGenerator<Uint8Array> {
         for await (const piece of source) {
           size += piece.length
           const all = change(user, piece.length)
           // An account over its quota may still replace a file of the same size.
-          if (size > most || (quota >= 0 && all > Math.max(quota, most))) throw refusal()
+          if (size > max || (quota >= 0 && all > Math.max(quota, max))) throw refusal()
           yield piece
         }
       }

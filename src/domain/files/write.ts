@@ -165,12 +165,12 @@ export const makeWrite = (parts: Parts) => {
       const spot = await reach.resolve(database.read, user, address)
       const quota = await quotaOf(database.read, user, allowance)
       const refusal = () => quotaExceeded(quota)
-      if (quota < 0) return { user, most: Infinity, quota, refusal }
+      if (quota < 0) return { user, max: Infinity, quota, refusal }
       const { used_bytes: used } = (await headOf(database.read, user))!
       const node = await tree.find(database.read, spot)
       const replaced = node?.user_id === user ? node.size : 0
       assertWithin(quota, used + length - replaced, length - replaced)
-      return { user, most: Math.max(replaced, quota - used + replaced), quota, refusal }
+      return { user, max: Math.max(replaced, quota - used + replaced), quota, refusal }
     },
 
     /** `write` or `settle` must follow. Faults: `too_large`, `quota_exceeded` as soon as the limit is exceeded. */

@@ -7,7 +7,7 @@ import {
   overrunHeads,
   raiseHead,
   sharedPositions,
-  strayChanges,
+  unexpectedChanges,
   recordAgain,
   rowsMissingFromFeed,
   type FeedEntry,
@@ -38,7 +38,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
       const repaired = await database.write('instance', async (tx) => {
         const found = await find(tx)
         const count = found.length === 0 ? 0 : await repairAll(tx, found)
-        if (count > 0) await audit.record(tx, { kind: 'storage.repaired', detail: { flaw: id, count } })
+        if (count > 0) await audit.record(tx, { kind: 'storage.repaired', detail: { problem: id, count } })
         return count
       })
       if (repaired === 0) return
@@ -87,7 +87,7 @@ export function makeRepair({ database, clock, audit, usage }: Parts) {
       if (present.has('feed-row-stray'))
         await each(
           'feed-row-stray',
-          (on) => strayChanges(on, table, BATCH_SIZE),
+          (on) => unexpectedChanges(on, table, BATCH_SIZE),
           (tx, entries) => recordChanges(tx, entries, true),
         )
     }

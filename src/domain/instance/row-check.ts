@@ -4,14 +4,14 @@ import {
   brokenReferences,
   misplacedNodes,
   rootlessAccounts,
-  strayTrash,
+  brokenTrash,
   uncountedAccounts,
   unreachableFolders,
 } from '../../storage/instance/integrity-check.ts'
 import {
   overrunHeads,
   sharedPositions,
-  strayChanges,
+  unexpectedChanges,
   rowsMissingFromFeed,
   type FeedEntry,
 } from '../../storage/instance/feed-check.ts'
@@ -19,15 +19,15 @@ import { integrityProblem, integrityProblems, type IntegrityProblem } from './in
 import { allDrifts } from './usage.ts'
 
 /** Most problems of one kind that are reported. */
-export const MOST = 1_000
+export const MAX_PROBLEMS = 1_000
 
 /** References with specific checks of their own. */
-const LOOKED_AT = new Set(['nodes nodes', 'nodes contents', 'versions contents', 'app_files contents'])
+const CHECKED_ELSEWHERE = new Set(['nodes nodes', 'nodes contents', 'versions contents', 'app_files contents'])
 
 /** Problems reported by the engine, without those that other checks cover. */
 export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
   damage
-    .filter(({ reference }) => !reference || !LOOKED_AT.has(`${reference.from} ${reference.to}`))
+    .filter(({ reference }) => !reference || !CHECKED_ELSEWHERE.has(`${reference.from} ${reference.to}`))
     .map(({ text, reference }) =>
       reference
         ? integrityProblem('reference-broken', `table ${reference.from}`, text)
@@ -37,23 +37,23 @@ export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
 /** All problems of the rows, from one snapshot. */
 export async function rowProblems(at: Reader): Promise<IntegrityProblem[]> {
   return [
-    ...(await treeFlaws(at)),
-    ...(await referenceFlaws(at)),
-    ...(await accountFlaws(at)),
-    ...(await feedFlaws(at)),
+    ...(await treeProblems(at)),
+    ...(await referenceProblems(at)),
+    ...(await accountProblems(at)),
+    ...(await feedProblems(at)),
   ]
 }
 
-async function treeFlaws(at: Reader): Promise<IntegrityProblem[]> {
-  const misplaced = await misplacedNodes(at, MOST)
-  const rootless = await rootlessAccounts(at, MOST)
-  const cycles = cyclesAmong(await unreachableFolders(at, MOST * 10))
-  const trash = await strayTrash(at, MOST)
+async function treeProblems(at: Reader): Promise<IntegrityProblem[]> {
+  const misplaced = await misplacedNodes(at, MAX_PROBLEMS)
+  const rootless = await rootlessAccounts(at, MAX_PROBLEMS)
+  const cycles = cyclesAmong(await unreachableFolders(at, MAX_PROBLEMS * 10))
+  const trash = await brokenTrash(at, MAX_PROBLEMS)
   return [
     ...rootless.map(({ username }) =>
       integrityProblem('root-missing', `account ${username}`, integrityProblems['root-missing'].meaning),
     ),
-    ...misplaced.map(({ flaw: id, id: node, name, username }) =>
+    ...misplaced.map(({ problem: id, id: node, name, username }) =>
       integrityProblem(id, `node ${node}`, `"${name}" of ${username ?? 'nobody'}: ${integrityProblems[id].meaning}`),
     ),
     ...cycles.map((ids) =>
@@ -89,20 +89,20 @@ function fromSmallest(cycle: number[]): number[] {
   return [...cycle.slice(at), ...cycle.slice(0, at)]
 }
 
-const referenceFlaws = async (at: Reader): Promise<IntegrityProblem[]> =>
-  (await brokenReferences(at, MOST)).map(({ flaw: id, kind, id: row, sha256 }) =>
+const referenceProblems = async (at: Reader): Promise<IntegrityProblem[]> =>
+  (await brokenReferences(at, MAX_PROBLEMS)).map(({ problem: id, kind, id: row, sha256 }) =>
     integrityProblem(id, `${kind} ${row}`, `${integrityProblems[id].meaning}: ${sha256}`),
   )
 
-async function accountFlaws(at: Reader): Promise<IntegrityProblem[]> {
-  const uncounted = await uncountedAccounts(at, MOST)
+async function accountProblems(at: Reader): Promise<IntegrityProblem[]> {
+  const uncounted = await uncountedAccounts(at, MAX_PROBLEMS)
   const drifts = await allDrifts(at)
   return [
     ...uncounted.map(({ username }) =>
       integrityProblem('counters-missing', `account ${username}`, integrityProblems['counters-missing'].meaning),
     ),
     ...drifts
-      .slice(0, MOST)
+      .slice(0, MAX_PROBLEMS)
       .map(({ username, kind, counted, actual }) =>
         integrityProblem(
           'quota-drift',
@@ -113,20 +113,20 @@ async function accountFlaws(at: Reader): Promise<IntegrityProblem[]> {
   ]
 }
 
-async function feedFlaws(at: Reader): Promise<IntegrityProblem[]> {
+async function feedProblems(at: Reader): Promise<IntegrityProblem[]> {
   const found: IntegrityProblem[] = []
   const name = ({ user_id, tbl, row_id }: FeedEntry) => `${tbl} ${row_id} for account ${user_id}`
   for (const table of feedTables) {
-    const untold = await rowsMissingFromFeed(at, table, MOST)
-    const stray = await strayChanges(at, table, MOST)
-    found.push(...untold.map((spot) => integrityProblem('feed-row-missing', name(spot), 'seen, but not in the feed')))
+    const missing = await rowsMissingFromFeed(at, table, MAX_PROBLEMS)
+    const stray = await unexpectedChanges(at, table, MAX_PROBLEMS)
+    found.push(...missing.map((spot) => integrityProblem('feed-row-missing', name(spot), 'seen, but not in the feed')))
     found.push(...stray.map((spot) => integrityProblem('feed-row-stray', name(spot), 'in the feed, but not seen')))
   }
   for (const { username, head, last } of await overrunHeads(at))
     found.push(
       integrityProblem('feed-beyond-head', `account ${username}`, `the head is ${head}, the last change ${last}`),
     )
-  for (const { user_id, seq } of await sharedPositions(at, MOST))
+  for (const { user_id, seq } of await sharedPositions(at, MAX_PROBLEMS))
     found.push(
       integrityProblem('feed-position-shared', `account ${user_id}`, `position ${seq} is that of several changes`),
     )

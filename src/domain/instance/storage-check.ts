@@ -12,7 +12,7 @@ import {
   type IntegrityProblemId,
 } from './integrity-problems.ts'
 import { makeRepair } from './repair.ts'
-import { damageProblems, MOST, rowProblems } from './row-check.ts'
+import { damageProblems, MAX_PROBLEMS, rowProblems } from './row-check.ts'
 import { CONTENT_GRACE } from './upkeep.ts'
 import type { Usage } from './usage.ts'
 
@@ -26,10 +26,10 @@ export interface CheckOptions {
 }
 
 export interface StorageReport {
-  flaws: IntegrityProblem[]
+  problems: IntegrityProblem[]
   /** Kinds with more problems than reported. */
   truncated: IntegrityProblemId[]
-  looked: { nodes: number; changes: number; contents: number; bytes: number }
+  checked: { nodes: number; changes: number; contents: number; bytes: number }
   /** Unreferenced blobs, which the collector will remove; not a problem. */
   orphans: { blobs: number; bytes: number }
 }
@@ -62,7 +62,7 @@ export function makeStorageCheck(parts: Parts) {
   const { database, contents, clock } = parts
   const repair = makeRepair(parts)
 
-  async function contentFlaws(
+  async function contentProblems(
     quick: boolean,
     progress: (bytes: number, total: number) => void,
   ): Promise<IntegrityProblem[]> {
@@ -73,15 +73,15 @@ export function makeStorageCheck(parts: Parts) {
       const page = await contents.page(after, PAGE)
       if (page.length === 0) return found
       for (const { sha256, size } of page) {
-        const wrong = await contents.flawOf(sha256, quick)
-        if (wrong) found.push(await contentFlaw(ids[wrong], sha256))
+        const wrong = await contents.problemOf(sha256, quick)
+        if (wrong) found.push(await contentProblem(ids[wrong], sha256))
         progress((done += size), total)
       }
       after = page.at(-1)!.sha256
     }
   }
 
-  async function contentFlaw(id: IntegrityProblemId, sha256: string): Promise<IntegrityProblem> {
+  async function contentProblem(id: IntegrityProblemId, sha256: string): Promise<IntegrityProblem> {
     const used_by = await holdersOf(database.read, sha256, NAMED)
     return { ...integrityProblem(id, `content ${sha256}`, integrityProblems[id].meaning), used_by }
   }
@@ -91,7 +91,7 @@ export function makeStorageCheck(parts: Parts) {
       integrityProblem('table-missing', `table ${name}`, integrityProblems['table-missing'].meaning),
     )
 
-  async function storeFlaws(): Promise<IntegrityProblem[]> {
+  async function storeProblems(): Promise<IntegrityProblem[]> {
     try {
       await contents.check()
       return []
@@ -101,7 +101,7 @@ export function makeStorageCheck(parts: Parts) {
     }
   }
 
-  const look = () => database.snapshot((at) => rowProblems(at))
+  const findRowProblems = () => database.snapshot((at) => rowProblems(at))
 
   return async function check(options: CheckOptions = {}): Promise<StorageReport> {
     const { quick = false, progress = () => undefined } = options
@@ -109,30 +109,31 @@ export function makeStorageCheck(parts: Parts) {
     const unusable = damage.some(({ id }) => id === 'database-damaged') ? damage : await lostTables()
     const nothing = { nodes: 0, changes: 0, contents: 0, bytes: 0 }
     // A damaged file may return anything: findings about rows would be meaningless.
-    if (unusable.length > 0) return { flaws: unusable, truncated: [], looked: nothing, orphans: { blobs: 0, bytes: 0 } }
-    const rows = await look()
+    if (unusable.length > 0)
+      return { problems: unusable, truncated: [], checked: nothing, orphans: { blobs: 0, bytes: 0 } }
+    const rows = await findRowProblems()
     if (options.repair && rows.some(({ repairable }) => repairable)) await repairAll(rows)
-    const looked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
-    const found = [...damage, ...(await storeFlaws()), ...rows, ...(await contentFlaws(quick, progress))]
-    return { ...limitPerKind(found), looked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
+    const checked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
+    const found = [...damage, ...(await storeProblems()), ...rows, ...(await contentProblems(quick, progress))]
+    return { ...limitPerKind(found), checked: checked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
   }
 
   /** Repairs problems, and records for each whether it is gone. */
   async function repairAll(found: IntegrityProblem[]): Promise<void> {
     await repair(new Set(found.filter(({ repairable }) => repairable).map(({ id }) => id)))
-    const left = new Set((await look()).map(({ id, object }) => `${id} ${object}`))
+    const left = new Set((await findRowProblems()).map(({ id, object }) => `${id} ${object}`))
     for (const one of found) one.repaired = one.repairable && !left.has(`${one.id} ${one.object}`)
   }
 }
 
 /** Limits the problems of each kind, grouped by kind. */
-function limitPerKind(found: readonly IntegrityProblem[]): Pick<StorageReport, 'flaws' | 'truncated'> {
+function limitPerKind(found: readonly IntegrityProblem[]): Pick<StorageReport, 'problems' | 'truncated'> {
   const kinds = (Object.keys(integrityProblems) as IntegrityProblemId[]).map((id) => ({
     id,
     of: found.filter((one) => one.id === id),
   }))
   return {
-    flaws: kinds.flatMap(({ of }) => of.slice(0, MOST)),
-    truncated: kinds.filter(({ of }) => of.length >= MOST).map(({ id }) => id),
+    problems: kinds.flatMap(({ of }) => of.slice(0, MAX_PROBLEMS)),
+    truncated: kinds.filter(({ of }) => of.length >= MAX_PROBLEMS).map(({ id }) => id),
   }
 }

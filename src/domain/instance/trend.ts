@@ -18,12 +18,12 @@ export function growthOf(points: readonly Point[]): number | undefined {
 }
 
 /** Longest forecast, in days. */
-const FARTHEST = 3_650
+const MAX_DAYS = 3_650
 
 /** Days until `room` is used up at this growth; undefined if it is not, or not within ten years. */
 export function daysUntilFull(room: number, growth: number | undefined): number | undefined {
   if (room <= 0) return 0
   if (growth === undefined || growth <= 0) return undefined
   const days = Math.ceil(room / growth)
-  return days <= FARTHEST ? days : undefined
+  return days <= MAX_DAYS ? days : undefined
 }

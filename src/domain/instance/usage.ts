@@ -1,6 +1,6 @@
 import { DAY, type Clock } from '../../base/clock.ts'
 import type { DataBound, DataKind } from '../../storage/engine/data-kinds.ts'
-import { allDataUsage, dataDriftsOf, putDataRight, type DataDrift } from '../../storage/engine/data-usage.ts'
+import { allDataUsage, dataDriftsOf, repairDataUsage, type DataDrift } from '../../storage/engine/data-usage.ts'
 import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
 import { countedRows } from '../../storage/engine/synchronised-tables.ts'
 import {
@@ -80,7 +80,7 @@ interface Parts {
 const DEFAULT = 'quota.default'
 
 /** Days of history used for a forecast. */
-const LOOK_BACK = 30
+const HISTORY_DAYS = 30
 
 const percentOf = (used: number, quota: number): number | null => {
   if (quota < 0) return null
@@ -116,7 +116,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
       const defaultQuota = (await settings.values())[DEFAULT]
       const { held, history } = await database.snapshot(async (at) => ({
         held: await countedUsages(at),
-        history: await usageSince(at, Math.floor(today) - LOOK_BACK),
+        history: await usageSince(at, Math.floor(today) - HISTORY_DAYS),
       }))
       const noted = new Map<number, Point[]>(held.map(({ user_id }) => [user_id, []]))
       // Recorded at the end of a day.
@@ -152,7 +152,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
     const [files] = await counterMismatches(tx, user)
     if (files) await setUsedBytes(tx, user, files.actual)
     const data = await dataDriftsOf(tx, countedTables, user)
-    await putDataRight(tx, data)
+    await repairDataUsage(tx, data)
     const drifts = merged(files ? [files] : [], data)
     for (const { counted, actual, kind } of drifts)
       await audit.record(tx, { kind: 'quota.recounted', about: user, detail: { of: kind, counted, actual } })

@@ -32,10 +32,10 @@ export interface Contained {
 }
 
 /** Most entries of one archive; a record of each is kept in memory. */
-const MOST_ENTRIES = 1_000_000
+const MAX_ENTRIES = 1_000_000
 
 /** Most lines of each list; of components, 200 with 100 versions each. */
-const MOST = {
+const MAX_LINES = {
   components: 20_000,
   profiles: 50,
   apps: 100,
@@ -44,7 +44,7 @@ const MOST = {
   assistant_changes: 10_000_000,
 } as const
 
-type List = keyof typeof MOST
+type List = keyof typeof MAX_LINES
 
 const NONE: Record<List, number> = {
   components: 0,
@@ -79,7 +79,7 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
   let account: records.AccountRecord | undefined
   let isOver = false
 
-  async function look(entry: ArchiveEntry): Promise<void> {
+  async function examineEntry(entry: ArchiveEntry): Promise<void> {
     const { part, size } = entry
     switch (part.kind) {
       case 'account':
@@ -94,7 +94,7 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
       case 'conversations':
       case 'conversation_messages':
       case 'assistant_changes':
-        sums[part.kind] = await each(entry, lists[part.kind], MOST[part.kind])
+        sums[part.kind] = await each(entry, lists[part.kind], MAX_LINES[part.kind])
         return
       case 'room':
         records.readRoom(await jsonOf(entry, JSON_BYTES), entry.name)
@@ -131,7 +131,7 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
     seen.add(entry)
     if (entry.part.kind !== 'readme' && entry.part.kind !== 'account' && !account)
       throw new BadArchive(`${names.account} is missing, or does not stand at the beginning`)
-    await look(entry)
+    await examineEntry(entry)
     const isFolder = entry.part.kind === 'folder' || entry.part.kind === 'room folder'
     if (entry.part.kind === 'manifest' || isFolder) continue
     hashes.set(entry.name, entry.sha256()!)
@@ -173,7 +173,7 @@ function listReaders(): Record<List, (value: unknown, where: string) => unknown>
       conversations.add(id)
     },
     conversation_messages(value, where) {
-      const { conversation_id } = records.readSaid(value, where)
+      const { conversation_id } = records.readAssistantMessage(value, where)
       if (!conversations.has(conversation_id)) throw new BadArchive(`${where}: there is no such conversation before it`)
     },
     assistant_changes: records.readChanged,
@@ -210,7 +210,7 @@ function makeSeen() {
   return {
     roots,
     add({ name, part }: ArchiveEntry): void {
-      if (++count > MOST_ENTRIES) throw new BadArchive(`it has more than ${MOST_ENTRIES} entries`)
+      if (++count > MAX_ENTRIES) throw new BadArchive(`it has more than ${MAX_ENTRIES} entries`)
       checkRoom(part, name)
       if (part.kind === 'file' || part.kind === 'folder') {
         checkTree('files', part.path, part.kind, name)

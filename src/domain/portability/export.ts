@@ -17,7 +17,7 @@ import { rowsOf } from '../sync/sync.ts'
 import { writeAssistant } from './export-assistant.ts'
 import { fileName, FORMAT, FORMAT_VERSION, messagesName, names, roomFileName, roomName, rowsName } from './layout.ts'
 import type { ExportParts } from './parts.ts'
-import { makeTar, once, type Give, type Tar } from './tar.ts'
+import { makeTar, once, type WritePiece, type Tar } from './tar.ts'
 
 /** An export in progress. */
 export interface Export {
@@ -68,7 +68,7 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   renewal.unref()
   try {
     // The pieces are yielded while the snapshot is open, so later changes are not in the archive.
-    yield* pull((give) => database.snapshot((at) => writeAll(parts, at, account.id, give)))
+    yield* pull((write) => database.snapshot((at) => writeAll(parts, at, account.id, write)))
     await database.write('instance', (tx) => audit.record(tx, { kind: 'user.exported', about: account.id }))
   } finally {
     clearInterval(renewal)
@@ -77,7 +77,7 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
 }
 
 /** Yields the pieces passed to `give`, each when the previous one was consumed. */
-async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8Array> {
+async function* pull(work: (write: WritePiece) => Promise<void>): AsyncGenerator<Uint8Array> {
   let offer: ((piece: IteratorResult<Uint8Array, void>) => void) | undefined
   let taken: (() => void) | undefined
   let fail: ((error: unknown) => void) | undefined
@@ -108,13 +108,13 @@ async function* pull(work: (give: Give) => Promise<void>): AsyncGenerator<Uint8A
   }
 }
 
-async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give): Promise<void> {
+async function writeAll(parts: ExportParts, at: Reader, id: number, write: WritePiece): Promise<void> {
   const { clock, identity, version } = parts
   // Read before any output: the snapshot begins with the first query.
   const account = await accountById(at, id)
   if (!account) throw fault('not_found', { text: 'The account was removed a moment ago.' })
   const now = Math.floor(clock.now() / 1_000)
-  const tar = makeTar(give, now)
+  const tar = makeTar(write, now)
   await tar.text(names.readme, README)
   await tar.text(names.account, `${JSON.stringify(aboutAccount(account, { clock, identity, version }), null, 2)}\n`)
   for (const table of Object.keys(tables) as TableName[])
@@ -128,7 +128,7 @@ async function writeAll(parts: ExportParts, at: Reader, id: number, give: Give):
   const manifest = { format: FORMAT, version: FORMAT_VERSION, entries: tar.entries }
   const text = encoder.encode(`${JSON.stringify(manifest)}\n`)
   await tar.put(names.manifest, now, { size: text.length }, once(text))
-  await give(tarEnd())
+  await write(tarEnd())
 }
 
 const aboutAccount = (

@@ -25,7 +25,7 @@ export interface ImportPlan {
   username: string
   contained: Contained
   /** Creates the account. Returns what was left out. */
-  carryOut(
+  execute(
     password: string | { hash: string },
     done?: (bytes: number) => void,
   ): Promise<{ id: number; leftOut: string[] }>
@@ -53,9 +53,9 @@ export const makeImport = (parts: ImportParts) => ({
     return {
       username,
       contained,
-      async carryOut(password, done = () => undefined) {
+      async execute(password, done = () => undefined) {
         if (unfinished !== undefined) await parts.accounts.remove(unfinished)
-        return carryOut(parts, { open, contained, username, options, password, done })
+        return execute(parts, { open, contained, username, options, password, done })
       },
     }
   },
@@ -111,7 +111,7 @@ interface Work {
   done: (bytes: number) => void
 }
 
-async function carryOut(parts: ImportParts, work: Work): Promise<{ id: number; leftOut: string[] }> {
+async function execute(parts: ImportParts, work: Work): Promise<{ id: number; leftOut: string[] }> {
   const { accounts, database, clock, audit } = parts
   const { account } = work.contained
   const mark = (tx: Writer, user: number) =>

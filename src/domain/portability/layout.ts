@@ -53,7 +53,7 @@ const singles = new Map<string, Part>(
 )
 
 /** Maximum number of rooms in an archive. */
-const MOST_ROOMS = 100_000
+const MAX_ROOMS = 100_000
 
 /** Parses the name and type of an entry. Throws `BadArchive` for entries outside of the layout. */
 export function partOf(name: string, type: string): Part {
@@ -92,7 +92,7 @@ function folderPart(name: string): Part | undefined {
 function roomIn(name: string): { room: number | undefined; rest: string } {
   const [, number, rest = ''] = /^rooms\/([1-9]\d{0,5})\/(.+)$/s.exec(name) ?? []
   const room = number === undefined ? undefined : Number(number)
-  return { room: room !== undefined && room <= MOST_ROOMS ? room : undefined, rest }
+  return { room: room !== undefined && room <= MAX_ROOMS ? room : undefined, rest }
 }
 
 /** A path that is valid on the server and does not leave the folder. */

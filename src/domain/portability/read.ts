@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { jsonFlaw } from '../../base/json-positions.ts'
+import { strictJsonProblem } from '../../base/json-positions.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { LATEST_MTIME } from '../../contract/limits.ts'
 import { BadArchive } from './bad-archive.ts'
@@ -83,7 +83,7 @@ function parsed(bytes: Uint8Array, where: string): unknown {
   } catch (cause) {
     throw new BadArchive(`${where} is not JSON in UTF-8`, { cause })
   }
-  const problem = jsonFlaw(text)
+  const problem = strictJsonProblem(text)
   if (problem) throw new BadArchive(`${where}: ${problem.message}`)
   return value
 }

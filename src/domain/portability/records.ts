@@ -76,7 +76,7 @@ const Message = Type.Object({
 
 const Conversation = Type.Object({ id: Whole, title: Text, created_at: Moment, updated_at: Moment })
 
-const Said = Type.Object({
+const AssistantMessage = Type.Object({
   conversation_id: Whole,
   role: Type.Union([Type.Literal('user'), Type.Literal('assistant')]),
   content: Type.String(),
@@ -105,12 +105,12 @@ export type ProfileRecord = Static<typeof Profile>
 export type AppRecord = Static<typeof App>
 export type RoomRecord = Static<typeof Room>
 export type ConversationRecord = Static<typeof Conversation>
-export type SaidRecord = Static<typeof Said>
+export type AssistantMessageRecord = Static<typeof AssistantMessage>
 export type MessageRecord = Static<typeof Message>
 
 const validators = new Map<TSchema, Validator>()
 
-function understood<S extends TSchema>(schema: S, value: unknown, where: string): Static<S> {
+function parseRecord<S extends TSchema>(schema: S, value: unknown, where: string): Static<S> {
   let validator = validators.get(schema)
   if (!validator) validators.set(schema, (validator = Compile(schema)))
   if (validator.Check(value)) return value as Static<S>
@@ -132,12 +132,12 @@ export function readAccount(value: unknown, where: string): AccountRecord {
   const version = (value as { version?: unknown } | null)?.version
   if (typeof version === 'number' && version > FORMAT_VERSION)
     throw new BadArchive('it was made by a newer version of svc; update svc')
-  return understood(Account, value, where)
+  return parseRecord(Account, value, where)
 }
 
 /** A row with its version and times. */
 export function readRow(table: TableName, value: unknown, where: string): WholeRow & { stamps: object } {
-  const { version, created_at, updated_at } = understood(Stamps, value, where)
+  const { version, created_at, updated_at } = parseRecord(Stamps, value, where)
   const { id: _, version: __, created_at: ___, updated_at: ____, ...values } = value as Record<string, unknown>
   const refusal = refuseRow(table, 'new', values)
   if (refusal) throw new BadArchive(`${where}: ${refusal.error}`)
@@ -145,19 +145,19 @@ export function readRow(table: TableName, value: unknown, where: string): WholeR
 }
 
 export function readVersion(value: unknown, where: string): ComponentRecord {
-  const component = understood(Component, value, where)
+  const component = parseRecord(Component, value, where)
   checkRule(where, () => readComponent(component))
   return component
 }
 
 export function readProfile(value: unknown, where: string): ProfileRecord {
-  const profile = understood(Profile, value, where)
+  const profile = parseRecord(Profile, value, where)
   for (const component of profile.components) checkRule(where, () => readComponent(component))
   return profile
 }
 
-export const readApp = (value: unknown, where: string): AppRecord => understood(App, value, where)
-export const readRoom = (value: unknown, where: string): RoomRecord => understood(Room, value, where)
+export const readApp = (value: unknown, where: string): AppRecord => parseRecord(App, value, where)
+export const readRoom = (value: unknown, where: string): RoomRecord => parseRecord(Room, value, where)
 
 function sound<T>(record: T, text: string, where: string): T {
   if (!isSound(text)) throw new BadArchive(`${where}: the text holds a character that cannot be stored`)
@@ -165,18 +165,18 @@ function sound<T>(record: T, text: string, where: string): T {
 }
 
 export function readMessage(value: unknown, where: string): MessageRecord {
-  const message = understood(Message, value, where)
+  const message = parseRecord(Message, value, where)
   return sound(message, message.text, where)
 }
 
 export function readConversation(value: unknown, where: string): ConversationRecord {
-  const conversation = understood(Conversation, value, where)
+  const conversation = parseRecord(Conversation, value, where)
   return sound(conversation, conversation.title, where)
 }
 
-export function readSaid(value: unknown, where: string): SaidRecord {
-  const said = understood(Said, value, where)
+export function readAssistantMessage(value: unknown, where: string): AssistantMessageRecord {
+  const said = parseRecord(AssistantMessage, value, where)
   return sound(said, said.content, where)
 }
 
-export const readChanged = (value: unknown, where: string): unknown => understood(Changed, value, where)
+export const readChanged = (value: unknown, where: string): unknown => parseRecord(Changed, value, where)

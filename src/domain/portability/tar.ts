@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { tarHeader, tarPadding } from '../../base/tar-writer.ts'
 
-export type Give = (piece: Uint8Array) => Promise<void>
+export type WritePiece = (piece: Uint8Array) => Promise<void>
 
 const encoder = new TextEncoder()
 
@@ -12,7 +12,7 @@ interface Entry {
 }
 
 /** Writes entries and records their sizes and hashes. */
-export function makeTar(give: Give, now: number) {
+export function makeTar(write: WritePiece, now: number) {
   const entries: Entry[] = []
 
   /** Throws if the pieces do not have this size and, if given, this hash. */
@@ -22,19 +22,19 @@ export function makeTar(give: Give, now: number) {
     { size, sha256 }: { size: number; sha256?: string },
     pieces: AsyncIterable<Uint8Array>,
   ): Promise<void> {
-    await give(tarHeader({ name: path, size, mtime }))
+    await write(tarHeader({ name: path, size, mtime }))
     const hash = createHash('sha256')
     let written = 0
     for await (const piece of pieces) {
       hash.update(piece)
       written += piece.length
       if (written > size) break
-      await give(piece)
+      await write(piece)
     }
     const found = hash.digest('hex')
     if (written !== size || (sha256 !== undefined && found !== sha256))
       throw new Error(`${path} is damaged: restore it from a backup or delete it, and export again.`)
-    await give(tarPadding(size))
+    await write(tarPadding(size))
     entries.push({ path, size, sha256: found })
   }
 
@@ -42,7 +42,7 @@ export function makeTar(give: Give, now: number) {
     entries,
     put,
     async folder(path: string): Promise<void> {
-      await give(tarHeader({ name: `${path}/`, size: 0, mtime: now, folder: true }))
+      await write(tarHeader({ name: `${path}/`, size: 0, mtime: now, folder: true }))
     },
     text: (path: string, text: string): Promise<void> => {
       const bytes = encoder.encode(text)

@@ -3,7 +3,7 @@ import { insertApp } from '../../storage/desktop/apps.ts'
 import { activate, insertVersion, insertWholeProfile } from '../../storage/desktop/components.ts'
 import { assertApp, readComponent } from '../desktop/desktop.ts'
 import { nameKey, segmentOf, type FileEntry } from '../files/files.ts'
-import { giveWay } from '../heavy.ts'
+import { pauseForOthers } from '../heavy.ts'
 import { insertRowsIn, type WholeRow } from '../sync/sync.ts'
 import { BadArchive } from './bad-archive.ts'
 import { chatDocument } from './chat-document.ts'
@@ -127,7 +127,7 @@ async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
   if (part.kind === 'conversations')
     return inGroups(entry, records.readConversation, (some) => storeConversations(receiver, some))
   if (part.kind === 'conversation_messages')
-    return inGroups(entry, records.readSaid, (some) => storeSaid(receiver, some), 20)
+    return inGroups(entry, records.readAssistantMessage, (some) => storeAssistantMessages(receiver, some), 20)
   await discardBody(entry)
 }
 
@@ -145,7 +145,7 @@ async function inGroups<T>(
     room -= bytes
     if (group.length < size && room > 0) continue
     await store(group)
-    await giveWay()
+    await pauseForOthers()
     group = []
     room = GROUP_BYTES
   }
@@ -203,7 +203,10 @@ const storeConversations = (
   })
 
 /** Messages are imported; pending confirmations are not. */
-const storeSaid = ({ database, conversations }: Receiver, some: records.SaidRecord[]): Promise<void> =>
+const storeAssistantMessages = (
+  { database, conversations }: Receiver,
+  some: records.AssistantMessageRecord[],
+): Promise<void> =>
   database.write('instance', async (tx) => {
     for (const { conversation_id, role, content, actions, at } of some) {
       const conversation = conversations.get(conversation_id)!

@@ -41,7 +41,7 @@ export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
   const note: Note = (path, message) => {
     if (message !== undefined) problems.push({ path, message })
   }
-  const seed = soundParts(document, found)
+  const seed = validParts(document, found)
   seed.settings = readSettings(document, note)
   checkApps(seed, note)
   checkUsers(seed, note)
@@ -53,7 +53,7 @@ export function readSeed(document: unknown, problems: Problem[]): ReadSeed {
 const NEEDED = new Set<unknown>(['username', 'password', 'password_file', 'password_hash', 'generate'])
 
 /** The parts of a document without schema errors, users without their broken parts; the others cannot be checked further. */
-function soundParts(document: unknown, found: readonly Problem[]): ReadSeed {
+function validParts(document: unknown, found: readonly Problem[]): ReadSeed {
   const isApart = ([list, , part]: Path): boolean => list === 'users' && part !== undefined && !NEEDED.has(part)
   const broken = new Set(found.map(({ path }) => path.slice(0, isApart(path) ? 3 : 2).join('/')))
   const sound = <T>({ path, value }: Placed<T>): Placed<T> => {

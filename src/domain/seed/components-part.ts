@@ -71,7 +71,7 @@ async function complete(
   }
 }
 
-const MOST = 1_048_576
+const MAX_BYTES = 1_048_576
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = []
@@ -79,7 +79,7 @@ async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
   for await (const chunk of source) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > MOST) throw new SourceError('is too large to be the code of a component')
+    if (size > MAX_BYTES) throw new SourceError('is too large to be the code of a component')
   }
   return Buffer.concat(chunks).toString('utf8')
 }

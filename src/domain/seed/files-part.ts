@@ -71,7 +71,7 @@ async function wantedOf(planning: Planning, user: SeedUser, path: Path): Promise
   const wanted = new Map<string, Wanted>()
   for (const [index, file] of (user.files ?? []).entries()) {
     const said = [...path, index]
-    for (const one of await takenApart(planning, file, said)) {
+    for (const one of await unpackArchive(planning, file, said)) {
       // Paths in the seed itself were checked before.
       const message = one.path === file.path ? undefined : objection(() => ownSegments(one.path))
       if (message !== undefined) problems.push({ path: said, message: `${one.path}: ${message}` })
@@ -97,7 +97,7 @@ function outerPaths(path: string): string[] {
   return outer
 }
 
-async function takenApart({ sources, problems }: Planning, file: SeedFile, said: Path): Promise<Wanted[]> {
+async function unpackArchive({ sources, problems }: Planning, file: SeedFile, said: Path): Promise<Wanted[]> {
   const { path, text, base64, from, folder } = file
   const mtime = file.mtime === undefined ? undefined : fileTime(file.mtime)
   if (folder) return [{ said, path, isFolder: true, size: 0, mtime, open: () => piece(Buffer.alloc(0)) }]
@@ -107,7 +107,7 @@ async function takenApart({ sources, problems }: Planning, file: SeedFile, said:
   }
   const place = [...said, 'from']
   try {
-    const found = await sources.look(from)
+    const found = await sources.inspect(from)
     if (found.kind === 'file') {
       const open = () => sources.read(from)
       return [{ said, path, isFolder: false, size: found.size, mtime: mtime ?? found.mtime, open }]

@@ -5,12 +5,12 @@ import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance/seeded.ts'
 import { normalName } from '../accounts/accounts.ts'
 import { inviteIn, openRoomIn, postIn, type Author } from '../chat/chat.ts'
-import { giveWay } from '../heavy.ts'
+import { pauseForOthers } from '../heavy.ts'
 import { peopleOf, roomKey } from './check.ts'
 import { hashOf, remember, type Person, type Planning, type SeedProgress } from './seed-context.ts'
 import type { SeedRoom } from './seed-schema.ts'
 
-type Said = NonNullable<SeedRoom['messages']>[number]
+type SeedMessage = NonNullable<SeedRoom['messages']>[number]
 
 export interface RoomTask {
   room: SeedRoom
@@ -20,8 +20,8 @@ export interface RoomTask {
   /** Whether an earlier run recorded it. */
   isNoted: boolean
   join: Person[]
-  post: Said[]
-  edit: { message: Said; before: Seeded }[]
+  post: SeedMessage[]
+  edit: { message: SeedMessage; before: Seeded }[]
   /** IDs of messages by those in the seed. */
   ids: Map<string, number>
 }
@@ -34,7 +34,7 @@ const GROUP = 200
 /** Key of an item in a room, among those seeded for the room's creator. */
 export const inRoom = (room: SeedRoom, key: string): string => `${roomKey(room)}/${key}`
 
-export const hashOfMessage = ({ from, text }: Said): string => hashOf(normalName(from), text)
+export const hashOfMessage = ({ from, text }: SeedMessage): string => hashOf(normalName(from), text)
 
 /** Creates a room or adds to it: members, then messages in order. */
 export async function fillRoom(planning: Planning, task: RoomTask, watcher: SeedProgress): Promise<void> {
@@ -48,7 +48,7 @@ export async function fillRoom(planning: Planning, task: RoomTask, watcher: Seed
     await step(task.join.length + (isNew ? 1 : 0), (tx) => openIn(tx, planning, task))
   for (let first = 0; first < task.post.length; first += GROUP) {
     const group = task.post.slice(first, first + GROUP)
-    if (first > 0) await giveWay()
+    if (first > 0) await pauseForOthers()
     await step(group.length, (tx) => postAllIn(tx, planning, task, group))
   }
   for (const { message, before } of task.edit) {
@@ -90,15 +90,20 @@ async function hostIn(tx: Writer, room: number, everybody: readonly Person[]): P
 /** IDs in the seed; the prefix separates them from client IDs. */
 const clientId = (creator: Person, id: string): string => `seed:${creator.id}:${hashOf(id).slice(0, 32)}`
 
-async function editorOf(on: Reader, { people }: Planning, message: Said): Promise<Author> {
+async function editorOf(on: Reader, { people }: Planning, message: SeedMessage): Promise<Author> {
   const { id } = people.get(normalName(message.from))!
   const { username, display_name, avatar_color, role } = (await accountById(on, id!))!
   return { id: id!, username, display_name, avatar_color, role }
 }
 
-async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, messages: readonly Said[]): Promise<void> {
+async function postAllIn(
+  tx: Writer,
+  planning: Planning,
+  task: RoomTask,
+  messages: readonly SeedMessage[],
+): Promise<void> {
   const { room, creator, id, ids } = task
-  const keyOf = (message: Said) => inRoom(room, message.id)
+  const keyOf = (message: SeedMessage) => inRoom(room, message.id)
   // Another run of the same seed may have posted some of them.
   const taken = await seededAmong(tx, creator.id!, MESSAGE, messages.map(keyOf))
   const entries: Seeded[] = []
@@ -116,7 +121,12 @@ async function postAllIn(tx: Writer, planning: Planning, task: RoomTask, message
   await rememberSeeded(tx, creator.id!, entries)
 }
 
-async function edit(planning: Planning, { room, creator }: RoomTask, message: Said, { target }: Seeded): Promise<void> {
+async function edit(
+  planning: Planning,
+  { room, creator }: RoomTask,
+  message: SeedMessage,
+  { target }: Seeded,
+): Promise<void> {
   const { chat, database } = planning
   const found = (await messageState(database.read, target!))!
   if (found.content !== message.text)

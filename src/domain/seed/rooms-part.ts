@@ -14,7 +14,7 @@ export async function planRooms(planning: Planning): Promise<Part> {
   const tasks: RoomTask[] = []
   let unchanged = 0
   for (const { path, value: room } of planning.seed.rooms) {
-    if (strangers(planning, room, path)) continue
+    if (hasUnknownMembers(planning, room, path)) continue
     const creator = planning.people.get(normalName(room.creator))!
     const before = seededBefore(creator, ROOM, roomKey(room))
     const id = await roomOf(planning, room, creator, before)
@@ -48,7 +48,7 @@ export async function planRooms(planning: Planning): Promise<Part> {
 }
 
 /** Reports members who are neither in the seed nor on the server, or cannot sign in. */
-function strangers({ people, seed, problems }: Planning, room: SeedRoom, path: Path): boolean {
+function hasUnknownMembers({ people, seed, problems }: Planning, room: SeedRoom, path: Path): boolean {
   const missing = peopleOf(room).filter((name) => {
     const account = people.get(name)?.account
     return account ? account.disabled_at !== null : !seed.names.has(name)

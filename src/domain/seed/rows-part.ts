@@ -1,6 +1,6 @@
 import type { TableName } from '../../contract/tables.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance/seeded.ts'
-import { giveWay } from '../heavy.ts'
+import { pauseForOthers } from '../heavy.ts'
 import { insertRowsIn, rowVersion, updateRowIn } from '../sync/sync.ts'
 import { hashOf, personOf, seededBefore } from './seed-context.ts'
 import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.ts'
@@ -85,7 +85,7 @@ async function apply(planning: Planning, tasks: readonly Task[], watcher: SeedPr
   for (const [person, own] of byPerson) {
     for (let first = 0; first < own.length; first += GROUP) {
       const group = own.slice(first, first + GROUP)
-      if (first > 0) await giveWay()
+      if (first > 0) await pauseForOthers()
       await write(planning, person.id!, group)
       watcher.done(group.length)
     }

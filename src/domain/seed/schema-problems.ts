@@ -1,5 +1,5 @@
 import { Compile, type Validator } from 'typebox/compile'
-import type { TLocalizedValidationError as Flaw } from 'typebox/error'
+import type { TLocalizedValidationError as SchemaError } from 'typebox/error'
 import { Settings } from 'typebox/system'
 import { Seed } from './seed-schema.ts'
 import type { Path, Problem } from './problems.ts'
@@ -31,7 +31,7 @@ export function schemaProblems(document: unknown): Problem[] {
   if (validator.Check(document)) return []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  for (const problem of flawsOf(validator, document)) {
+  for (const problem of problemsOf(validator, document)) {
     // A value of the wrong type needs no second error about its length.
     const messages = seen.has(problem.instancePath) ? [] : messagesOf(problem, document)
     if (messages.length > 0 && problem.keyword !== 'required') seen.add(problem.instancePath)
@@ -41,7 +41,7 @@ export function schemaProblems(document: unknown): Problem[] {
   return problems
 }
 
-function flawsOf(validator: Validator, document: unknown): Flaw[] {
+function problemsOf(validator: Validator, document: unknown): SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: ENOUGH })
   try {
@@ -87,7 +87,7 @@ const isInChoice = (pointer: string): boolean =>
     return onlyChoice(schemaAt(around)) !== schemaAt(`${around}${choice}`)
   })
 
-function messagesOf({ keyword, schemaPath, instancePath, params }: Flaw, document: unknown): string[] {
+function messagesOf({ keyword, schemaPath, instancePath, params }: SchemaError, document: unknown): string[] {
   if (isInChoice(schemaPath) || keyword === 'additionalProperties') return []
   const schema = schemaAt(schemaPath)
   if (keyword === 'anyOf') return onlyChoice(schema) ? [] : [schema.says ?? choicesOf(schema)]

@@ -31,7 +31,7 @@ export type Found =
 
 /** Access to files beside a seed. Unreadable ones throw `SourceError`. */
 export interface Sources {
-  look(path: string): Promise<Found>
+  inspect(path: string): Promise<Found>
   read(path: string): AsyncIterable<Uint8Array>
   /** Reads a password from a file with a single line. */
   secret(path: string): Promise<string>

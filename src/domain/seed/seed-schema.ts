@@ -15,7 +15,7 @@ const optional = Type.Optional
 const Username = text('User name, in lower case.', 64)
 const size = (description: string) =>
   Type.Union([Type.String(), Type.Integer({ minimum: 0 })], { description, says: 'must be a size such as 10GB' })
-const Beside = (description: string) => text(description, 4_096)
+const FilePath = (description: string) => text(description, 4_096)
 
 const File = object(
   {
@@ -23,7 +23,7 @@ const File = object(
     text: optional(Type.String({ description: 'The content, as text.' })),
     base64: optional(Type.String({ description: 'The content, in base64.' })),
     from: optional(
-      Beside('A file or a whole folder beside the seed, as a relative path; symbolic links are not followed.'),
+      FilePath('A file or a whole folder beside the seed, as a relative path; symbolic links are not followed.'),
     ),
     folder: optional(Type.Literal(true, { description: 'An empty folder.' })),
     mtime: optional(
@@ -40,11 +40,11 @@ const Component = object({
   id: text('Its name.'),
   type: Type.Union([Type.Literal('css'), Type.Literal('js'), Type.Literal('widget')]),
   code: optional(Type.String({ description: 'At most 100 KiB.' })),
-  from: optional(Beside('A file beside the seed with the code.')),
+  from: optional(FilePath('A file beside the seed with the code.')),
   metadata: optional(Type.Object({}, { additionalProperties: true })),
 })
 
-const SAYS: Partial<Record<Column['type'], string>> = {
+const DESCRIPTIONS: Partial<Record<Column['type'], string>> = {
   date: 'must be a date such as 2026-11-21',
   timestamp: 'must be a time such as 2026-11-21T09:30:00Z',
 }
@@ -53,7 +53,7 @@ const SAYS: Partial<Record<Column['type'], string>> = {
 function columnsOf(table: SyncedTable): TProperties {
   const { properties } = rowSchema(table, 'new')
   for (const [name, column] of Object.entries(table.columns)) {
-    const says = SAYS[column.type] ?? (column.pattern && `must match ${column.pattern}`)
+    const says = DESCRIPTIONS[column.type] ?? (column.pattern && `must match ${column.pattern}`)
     if (says !== undefined) Object.assign(properties[name]!, { says })
   }
   return properties
@@ -80,7 +80,7 @@ const User = object({
   password: optional(
     text('The password in plain text: for tests only, because whoever reads the seed knows it.', 1_024),
   ),
-  password_file: optional(Beside('A file with the password in its only line; a relative path begins at the seed.')),
+  password_file: optional(FilePath('A file with the password in its only line; a relative path begins at the seed.')),
   password_hash: optional(text('The argon2id hash of the password, as $argon2id$v=19$m=…,t=…,p=…$…$….', 400)),
   generate: optional(Type.Literal(true, { description: 'Makes a password and shows it once.' })),
   token: optional(

@@ -56,8 +56,8 @@ export async function planApps({ desktop, seed, settings, problems }: Planning):
   const registered = new Map((await desktop.registry.list()).map((app) => [app.slug, app]))
   for (const { path, value: app } of seed.apps) {
     const { app_path } = app
-    const flaw = app_path === undefined ? undefined : objection(() => assertApp({ app_path }, allowed))
-    if (flaw !== undefined) problems.push({ path: [...path, 'app_path'], message: flaw })
+    const problem = app_path === undefined ? undefined : objection(() => assertApp({ app_path }, allowed))
+    if (problem !== undefined) problems.push({ path: [...path, 'app_path'], message: problem })
     const found = registered.get(app.slug)
     const changes = found ? changesOf(app, found) : {}
     const obstacle = found && obstacleTo(changes, found)

@@ -1,6 +1,6 @@
 import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import { JsonList } from '../json-list.ts'
-import { turn } from '../turn.ts'
+import { yieldToOthers } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { DELTA_LIMIT } from '../../contract/limits.ts'
 import { feedTables, SCHEMA_VERSION } from '../../contract/tables.ts'
@@ -110,7 +110,7 @@ async function pageAfter(at: Reader, user: number, after: number, limit: number,
     room -= bytes
     if (cursor === head) break
     // The snapshot keeps the rows; let other tasks run.
-    if (changes.length < limit) await turn()
+    if (changes.length < limit) await yieldToOthers()
   }
   return { changes, cursor, has_more: head > cursor, count: changes.length }
 }
@@ -126,7 +126,7 @@ async function listOf(at: Reader, user: number, table: string): Promise<JsonList
     if (upTo === undefined) return list
     after = upTo
     // The snapshot keeps the rows; let other tasks run.
-    await turn()
+    await yieldToOthers()
   }
 }
 
@@ -145,7 +145,7 @@ export const makeFeed = (
     signal: () => AbortSignal,
   ): Promise<Page> {
     const { database, news } = deps
-    const most = Math.min(limit, DELTA_LIMIT.max)
+    const max = Math.min(limit, DELTA_LIMIT.max)
     if (epoch !== undefined && epoch !== deps.epoch()) throw fault('epoch_mismatch')
     if (wait > 0 && cursor === (await headOf(database.read, user))?.seq) {
       await news.wait(user, cursor, wait * 1_000, signal())
@@ -156,10 +156,10 @@ export const makeFeed = (
         const head = (await headOf(at, user))!
         if (cursor > head.seq) throw fault('epoch_mismatch')
         if (cursor < head.oldest) throw fault('cursor_expired')
-        return pageAfter(at, user, cursor, most, head.seq)
+        return pageAfter(at, user, cursor, max, head.seq)
       })
     // A page of several parts holds a connection while other tasks run.
-    const isLong = most > PART && (await headOf(database.read, user))!.seq - cursor > PART
+    const isLong = max > PART && (await headOf(database.read, user))!.seq - cursor > PART
     return isLong ? longPages(user, read) : read()
   },
 

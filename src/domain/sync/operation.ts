@@ -72,7 +72,7 @@ const isVersion = (value: unknown): value is number => Number.isSafeInteger(valu
 const isRowId = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
 
 /** Why an operation is so malformed that its op_id is not looked up; undefined if it is not. */
-export function misshape(operation: unknown): Rejected | undefined {
+export function malformed(operation: unknown): Rejected | undefined {
   if (!isObject(operation)) return new Rejected('bad_operation', 'An operation must be an object.')
   const { op_id: op } = operation
   return op === undefined || isOpId(op) ? undefined : new Rejected('bad_value', 'op_id must be a UUID.')

@@ -13,7 +13,7 @@ import { boundOf, excessOf } from '../data-bounds.ts'
 import {
   check,
   isObject,
-  misshape,
+  malformed,
   outcomeOf,
   Rejected,
   type Effect,
@@ -168,7 +168,7 @@ async function applyAll(tx: Writer, user: number, operations: readonly Operation
   }
 
   for (const [index, operation] of operations.entries()) {
-    const misshapen = misshape(operation)
+    const misshapen = malformed(operation)
     if (misshapen) {
       ledger.settle(index, operation ?? {}, misshapen)
       continue

@@ -14,8 +14,8 @@ const ROOT = 'Files'
 function idsOf(text: string): ReadonlySet<number> {
   const ids = new Set(text.split('.').map(Number))
   if (ids.size <= ARCHIVE.max_chosen) return ids
-  const most = `At most ${ARCHIVE.max_chosen} items of a folder can be chosen for an archive.`
-  throw fault('too_many_operations', { text: `${most} Ask for the folder as a whole.` })
+  const max = `At most ${ARCHIVE.max_chosen} items of a folder can be chosen for an archive.`
+  throw fault('too_many_operations', { text: `${max} Ask for the folder as a whole.` })
 }
 
 const nameOf = (folder: string, chosen: number | undefined): string =>

@@ -99,7 +99,7 @@ const transferVersions: Step = async (tx, { user_id, heir_id }, limit) => {
 }
 
 /** Gives the account's folders in rooms to another member: others have files in them. */
-const passOnRoomFolders: Step = async (tx, { user_id: user }, limit) => {
+const transferRoomFolders: Step = async (tx, { user_id: user }, limit) => {
   const others = sql`select m.room_id from room_members m where m.user_id <> ${user}`
   const { rows } = await sql`update nodes set user_id = (
       select min(m.user_id) from room_members m where m.room_id = nodes.room_id and m.user_id <> ${user}
@@ -224,7 +224,7 @@ const dropRows =
 /** The steps that remove what an account owns outside the chat, in order. */
 export const removalSteps = ({ heir_id }: Removal, rows: readonly CountedRows[]): readonly Step[] => [
   ...(heir_id === null
-    ? [passOnRoomFolders, dropOwnFiles, dropOwnFolders]
+    ? [transferRoomFolders, dropOwnFiles, dropOwnFolders]
     : [transferFolders, transferFiles, transferVersions]),
   ...rows.map(dropRows),
   ...owned.map(dropOwned),

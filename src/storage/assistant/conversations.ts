@@ -122,9 +122,9 @@ const addQuery = prepared<
 
 export async function insertTurn(
   tx: Writer,
-  turn: { conversation: number; role: 'user' | 'assistant'; content: string; actions: string; now: number },
+  message: { conversation: number; role: 'user' | 'assistant'; content: string; actions: string; now: number },
 ): Promise<void> {
-  await addQuery(tx, turn)
+  await addQuery(tx, message)
 }
 
 /** Deletes a conversation with its messages; false if this user has none with this ID. */

@@ -6,7 +6,7 @@ import { randomHex } from '../../base/random.ts'
 import { fromSystemError } from '../../base/errors.ts'
 import { streamDurably } from '../../host/durable-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
-import { gather, isSound, openBytes, verified } from './file-bytes.ts'
+import { readAll, isSound, openBytes, verified } from './file-bytes.ts'
 import {
   DamagedBackup,
   databasePieces,
@@ -150,7 +150,7 @@ const notOurs = (file: string, why: string): DamagedBackup =>
 function makeReader(file: string, tar: Bytes) {
   const bytesAt = (start: number, length: number): Promise<Buffer> => {
     if (start + length > tar.size) throw notOurs(file, 'it is cut off')
-    return gather(tar.read(start, start + length))
+    return readAll(tar.read(start, start + length))
   }
   const assertAt = async (start: number, wanted: Uint8Array, what: string): Promise<void> => {
     if (!(await bytesAt(start, wanted.length)).equals(wanted)) throw notOurs(file, what)
@@ -192,13 +192,13 @@ async function readContents(file: string, tar: Bytes): Promise<Contents & { read
   const reader = makeReader(file, tar)
   const first = await reader.headAt(0, (name) => name === HEADER_FILE)
   if (first.size > MAX_HEADER) throw notOurs(file, 'its first entry is too long')
-  parseHeader((await gather(reader.content(0, first))).toString('utf8'), file)
+  parseHeader((await readAll(reader.content(0, first))).toString('utf8'), file)
 
   let at = lengthOf(first)
   const second = await reader.headAt(at, (name) => isBackupId(MANIFEST_NAME.exec(name)?.[1] ?? ''))
   if (second.size > MAX_MANIFEST) throw notOurs(file, 'its manifest is too long')
   const id = MANIFEST_NAME.exec(second.name)![1]!
-  const manifest = parseManifest((await gather(reader.content(at, second))).toString('utf8'), id)
+  const manifest = parseManifest((await readAll(reader.content(at, second))).toString('utf8'), id)
   const mtime = secondsOf(manifest.created_at)
   at += lengthOf(second)
 
@@ -206,7 +206,7 @@ async function readContents(file: string, tar: Bytes): Promise<Contents & { read
   let next = at
   const blobs = await readLists(manifest, async (list) => {
     const entry = { name: objectName(list.sha256), size: list.size, mtime }
-    const content = await gather(verified(list, reader.content(next, entry)))
+    const content = await readAll(verified(list, reader.content(next, entry)))
     next += lengthOf(entry)
     return content
   })

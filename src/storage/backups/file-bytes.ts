@@ -45,7 +45,7 @@ export async function openBytes(path: string): Promise<OpenFile> {
 }
 
 /** Reads bytes of a known length into memory. */
-export async function gather(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
+export async function readAll(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const parts: Uint8Array[] = []
   for await (const part of source) parts.push(part)
   return Buffer.concat(parts)

@@ -60,7 +60,7 @@ export interface ObjectPool {
 const NAME = /^[0-9a-f]{64}$/
 const SHELF = /^[0-9a-f]{2}$/
 /** Suffix of the marker of a run whose added names are not durable yet. */
-const UNSETTLED = '-unsettled'
+const NOT_DURABLE = '-unsettled'
 /** Errors of renaming a file onto a folder; EPERM is that of Windows. */
 const NOT_A_FILE = new Set(['EISDIR', 'EPERM'])
 /** Files checked or removed concurrently. */
@@ -105,14 +105,14 @@ type Layout = ReturnType<typeof layoutOf>
 async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   const limit = pLimit(WIDTH)
-  const look = async (shelf: string): Promise<void> => {
+  const readShelf = async (shelf: string): Promise<void> => {
     for (const name of await namesIn(join(objects, shelf))) {
       if (!NAME.test(name) || !name.startsWith(shelf)) continue
       found.set(name, (await lstat(join(objects, shelf, name))).size)
     }
   }
   const shelves = (await namesIn(objects)).filter((name) => SHELF.test(name))
-  await Promise.all(shelves.map((shelf) => limit(look, shelf)))
+  await Promise.all(shelves.map((shelf) => limit(readShelf, shelf)))
   return found
 }
 
@@ -184,7 +184,7 @@ export function openPool(
   const layout = layoutOf(folder, keys)
   const { objects, temporary, nameOf, pathOf, lengthOf } = layout
   const shelves = new Set<string>()
-  const mark = join(temporary, `${lock}${UNSETTLED}`)
+  const mark = join(temporary, `${lock}${NOT_DURABLE}`)
   let marked: Promise<void> | undefined
   let there = new Map<string, number>()
   let files = 0
@@ -251,7 +251,7 @@ export function openPool(
       const left = (await namesIn(temporary)).filter(
         (name) => !standing.some((lockId) => name.startsWith(`${lockId}-`)),
       )
-      const isUnsettled = left.some((name) => name.endsWith(UNSETTLED))
+      const isUnsettled = left.some((name) => name.endsWith(NOT_DURABLE))
       // Its marker can go once ours exists.
       if (isUnsettled) await (marked ??= writeFile(mark, '', { mode: 0o600 }))
       for (const name of left) await rm(join(temporary, name), { force: true, recursive: true })

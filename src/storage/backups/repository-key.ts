@@ -1,4 +1,4 @@
-import { gather, openBytes } from './file-bytes.ts'
+import { readAll, openBytes } from './file-bytes.ts'
 import { DamagedBackup } from './backup-manifest.ts'
 import { openPool, poolKeys } from './object-pool.ts'
 import { readRepository } from './repository.ts'
@@ -16,7 +16,7 @@ export async function opensRepository(folder: string, key: Uint8Array): Promise<
   async function openObject(name: string): Promise<void> {
     const file = await openBytes(pool.pathOf(name))
     try {
-      await gather((await openSealed(keys.data, file, 'The object')).read(0, 1))
+      await readAll((await openSealed(keys.data, file, 'The object')).read(0, 1))
     } finally {
       await file.close()
     }

@@ -8,7 +8,7 @@ import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
-import { gather, openBytes } from './file-bytes.ts'
+import { readAll, openBytes } from './file-bytes.ts'
 import { lockRepository, currentLocks, type RepositoryLock } from './lock.ts'
 import {
   DamagedBackup,
@@ -63,7 +63,7 @@ export interface RepositoryHeader {
 }
 
 export const HEADER_FILE = 'svc-backup.json'
-const OURS = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
+const OWN_NAMES = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
 /** Temporary file of a killed run. */
 const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/
 /** Objects copied concurrently: their flushes overlap. */
@@ -87,17 +87,17 @@ export function parseHeader(text: string, place: string): RepositoryHeader {
 
 export const headerText = (header: RepositoryHeader): string => `${JSON.stringify(header, null, 2)}\n`
 
-/** What reading needs of a header; `flaw` says why it was inferred from the backups beside it. */
+/** What reading needs of a header; `problem` says why it was inferred from the backups beside it. */
 export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; problem?: string | undefined }
 
-const WAYS = 'The backups beside it can be read and restored: store new ones in another folder.'
+const WHAT_TO_DO = 'The backups beside it can be read and restored: store new ones in another folder.'
 
 /** The text of the header in a folder; undefined if it is missing. */
 async function headerIn(folder: string): Promise<string | undefined> {
   try {
     const file = await openBytes(join(folder, HEADER_FILE))
     try {
-      return String(await gather(file.read(0, Math.min(file.size, MAX_HEADER))))
+      return String(await readAll(file.read(0, Math.min(file.size, MAX_HEADER))))
     } finally {
       await file.close()
     }
@@ -112,17 +112,18 @@ async function headerIn(folder: string): Promise<string | undefined> {
  * no valid header: a new one would make the key of encrypted backups unusable.
  */
 export async function repositoryAt(folder: string): Promise<RepositoryHeader | undefined> {
-  let flaw: DamagedBackup | undefined
+  let problem: DamagedBackup | undefined
   try {
     const text = await headerIn(folder)
     if (text !== undefined) return parseHeader(text, folder)
   } catch (error) {
     if (!(error instanceof DamagedBackup)) throw error
-    flaw = error
+    problem = error
   }
   const hasBackups = (await manifestNames(folder)).length > 0
-  if (!hasBackups && flaw) throw flaw
-  if (hasBackups) throw new DamagedBackup(`${flaw?.message ?? `${join(folder, HEADER_FILE)} is missing.`} ${WAYS}`)
+  if (!hasBackups && problem) throw problem
+  if (hasBackups)
+    throw new DamagedBackup(`${problem?.message ?? `${join(folder, HEADER_FILE)} is missing.`} ${WHAT_TO_DO}`)
   return undefined
 }
 
@@ -148,7 +149,7 @@ export async function createRepository(
 ): Promise<RepositoryHeader> {
   await makeFolder(folder, 0o700)
   await clearUnfinished(folder, Date.now())
-  const foreign = (await readdir(folder)).find((name) => !OURS.has(name) && !UNFINISHED.test(name))
+  const foreign = (await readdir(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
     throw new BadRepository(
       `${folder} holds something else (${foreign}): give an empty folder, or one that is not there yet.`,
@@ -203,7 +204,7 @@ async function readManifest(folder: string, id: string, keys: PoolKeys | undefin
   try {
     if (file.size > MAX_MANIFEST) throw new DamagedBackup(`${what} is too long.`)
     const plain = keys ? await openSealed(keys.manifest, file, what) : file
-    return parseManifest((await gather(plain.read(0, plain.size))).toString('utf8'), id, what)
+    return parseManifest((await readAll(plain.read(0, plain.size))).toString('utf8'), id, what)
   } finally {
     await file.close()
   }
@@ -216,10 +217,10 @@ export function readRepository(folder: string, header: ReadableHeader, key: Uint
   return {
     place: folder,
     encrypted: header.encrypted,
-    flaw: header.problem,
+    problem: header.problem,
     ids: () => idsIn(folder),
     manifest: (id) => readManifest(folder, id, keys),
-    blobs: (manifest) => readLists(manifest, (list) => gather(pool.read(list))),
+    blobs: (manifest) => readLists(manifest, (list) => readAll(pool.read(list))),
     read: (piece) => pool.read(piece),
     close: () => Promise.resolve(),
   }
@@ -249,14 +250,14 @@ const partOf = (file: string, start: number, size: number): AsyncIterable<Uint8A
 
 /** A part of a file as an object. */
 const fromFile = (file: string, start: number, size: number): Origin => ({
-  save: async (into) => bytesAtHand(await gather(partOf(file, start, size))).save(into),
+  save: async (into) => bytesAtHand(await readAll(partOf(file, start, size))).save(into),
   exists: () => Promise.resolve(true),
   read: () => partOf(file, start, size),
 })
 
 async function storeManifest(folder: string, manifest: Manifest, keys: PoolKeys | undefined): Promise<void> {
   const text = Buffer.from(`${JSON.stringify(manifest)}\n`)
-  const content = keys ? await gather(seal(keys.manifest, bytesAtHand(text).read())) : text
+  const content = keys ? await readAll(seal(keys.manifest, bytesAtHand(text).read())) : text
   const file = manifestFile(folder, manifest.id, keys)
   await streamDurably(file, bytesAtHand(content).read(), { replace: false, mode: 0o600 })
 }
@@ -266,7 +267,7 @@ async function readEarlier(folder: string, id: string, keys: PoolKeys | undefine
   try {
     const manifest = await readManifest(folder, id, keys)
     pool.expect(objectsOf(manifest, []))
-    const blobs = await readLists(manifest, (list) => gather(pool.read(list)))
+    const blobs = await readLists(manifest, (list) => readAll(pool.read(list)))
     pool.expect(blobs)
     return { manifest, blobs, objects: objectsOf(manifest, blobs) }
   } catch (error) {

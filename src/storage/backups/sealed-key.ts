@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { writeDurably } from '../../host/durable-files.ts'
-import { gather, openBytes } from './file-bytes.ts'
+import { readAll, openBytes } from './file-bytes.ts'
 import { DamagedBackup } from './backup-manifest.ts'
 import { headerOf, SEALED_KEY } from './passphrase.ts'
 
@@ -21,14 +21,14 @@ export async function sealedKeyOf(folder: string): Promise<Uint8Array> {
   try {
     const header = file.size > MAX_KEY ? undefined : await headerOf(file)
     if (!header || file.size < header.length + SEALED_KEY) throw new DamagedBackup(`${path} is damaged.`)
-    return await gather(file.read(0, file.size))
+    return await readAll(file.read(0, file.size))
   } finally {
     await file.close()
   }
 }
 
 /** Why no passphrase opens a repository whose key this machine keeps, and what helps; undefined when one may. */
-export const sealedKeyFlaw = (folder: string): Promise<string | undefined> =>
+export const sealedKeyProblem = (folder: string): Promise<string | undefined> =>
   sealedKeyOf(folder).then(
     () => undefined,
     (error: unknown) => {

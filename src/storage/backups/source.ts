@@ -9,7 +9,7 @@ export interface BackupSource {
   readonly place: string
   readonly encrypted: boolean
   /** Damage of the place itself that does not prevent reading. */
-  readonly flaw?: string | undefined
+  readonly problem?: string | undefined
   /** Every backup, oldest first. */
   ids(): Promise<string[]>
   manifest(id: string): Promise<Manifest>

@@ -49,23 +49,23 @@ async function* cut(
   length: number,
 ): AsyncGenerator<[piece: Buffer, isLast: boolean]> {
   let parts: Uint8Array[] = []
-  let gathered = 0
+  let buffered = 0
   for await (const chunk of source) {
     let rest = chunk
     while (rest.length > 0) {
       // Hold one piece back: only more data shows that it is not the last.
-      if (gathered === length) {
-        yield [Buffer.concat(parts, gathered), false]
+      if (buffered === length) {
+        yield [Buffer.concat(parts, buffered), false]
         parts = []
-        gathered = 0
+        buffered = 0
       }
-      const taken = rest.subarray(0, length - gathered)
+      const taken = rest.subarray(0, length - buffered)
       parts.push(taken)
-      gathered += taken.length
+      buffered += taken.length
       rest = rest.subarray(taken.length)
     }
   }
-  yield [Buffer.concat(parts, gathered), true]
+  yield [Buffer.concat(parts, buffered), true]
 }
 
 export async function* seal(key: StreamKey, source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

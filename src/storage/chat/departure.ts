@@ -13,7 +13,7 @@ import { emptyRoom, type Removal } from '../accounts/removals.ts'
 export async function departFromChat(tx: Writer, removal: Removal, limit: number, now: number): Promise<number> {
   const { user_id: user, keeps_messages } = removal
   return (
-    (keeps_messages === 1 && (await passOnMessages(tx, user, limit, now))) ||
+    (keeps_messages === 1 && (await transferMessages(tx, user, limit, now))) ||
     (await endMessages(tx, user, limit, now)) ||
     leaveRoom(tx, removal, limit, now)
   )
@@ -77,7 +77,7 @@ async function endMessages(tx: Writer, user: number, limit: number, now: number)
 }
 
 /** Gives some messages in shared rooms to the former user. */
-async function passOnMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
+async function transferMessages(tx: Writer, user: number, limit: number, now: number): Promise<number> {
   const some = await selectMessages(tx, user, limit, true)
   if (!some) return 0
   const { room, ids, rows } = some

@@ -9,7 +9,7 @@ const touchQuery = prepared<{ user: number; now: number }, never>(({ q, p }) =>
   q.updateTable('users').set({ last_active: p.now }).where('id', '=', p.user),
 )
 
-const spokeQuery = prepared<Mark & { stamp: number }, never>(({ q, p }) =>
+const afterMessageQuery = prepared<Mark & { stamp: number }, never>(({ q, p }) =>
   q
     .updateTable('room_members')
     .set({ read_at: p.stamp, last_active: p.now, typing_until: 0 })
@@ -18,8 +18,8 @@ const spokeQuery = prepared<Mark & { stamp: number }, never>(({ q, p }) =>
 )
 
 /** Updates the author's marks after a message: everything is read, and typing ends. */
-export async function markSpoken(tx: Writer, { stamp, ...mark }: Mark & { stamp: number }): Promise<void> {
-  await spokeQuery(tx, { ...mark, stamp })
+export async function markAfterMessage(tx: Writer, { stamp, ...mark }: Mark & { stamp: number }): Promise<void> {
+  await afterMessageQuery(tx, { ...mark, stamp })
   await touchQuery(tx, mark)
 }
 

@@ -9,7 +9,7 @@ interface Moved {
   seq: number
 }
 
-function tellFeeds(tx: Writer, moved: readonly Moved[]): void {
+function notifyFeeds(tx: Writer, moved: readonly Moved[]): void {
   for (const { user_id, seq } of moved) tx.notify('feed', user_id, seq)
 }
 
@@ -51,7 +51,7 @@ export async function recordForMembers(
   change: { room: number; table: Row['table']; row: number; deleted: boolean },
   now: number,
 ): Promise<void> {
-  tellFeeds(tx, await advanceQuery(tx, { room: change.room, count: 1 }))
+  notifyFeeds(tx, await advanceQuery(tx, { room: change.room, count: 1 }))
   await recordQuery(tx, { ...change, deleted: change.deleted ? 1 : 0, now })
 }
 
@@ -70,7 +70,7 @@ async function count(tx: Writer, messages: Part): Promise<number> {
 async function advanceFeeds(tx: Writer, members: Part, by: number): Promise<void> {
   const { rows } = await sql<Moved>`update counters set seq = seq + ${by}
     where user_id in (${members}) returning user_id, seq`.execute(tx.q)
-  tellFeeds(tx, rows)
+  notifyFeeds(tx, rows)
 }
 
 /** Records one change per message in each feed, in order, at the positions that begin `back` before its head. */

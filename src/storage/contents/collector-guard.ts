@@ -2,7 +2,7 @@ import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { CollectorMemory } from './collector-memory.ts'
 import type { Reader } from '../engine/database.ts'
-import { strayChanges } from '../instance/feed-check.ts'
+import { unexpectedChanges } from '../instance/feed-check.ts'
 import { counterMismatches } from '../accounts/usage.ts'
 
 // Whether the collector may remove what it found without confirmation. Contents are the only data that cannot be
@@ -35,7 +35,7 @@ export interface PlannedCollection {
 const SMALL: Amount = { contents: 1_000, bytes: 10 * 1024 ** 3 }
 const SHARE = 1 / 2
 /** From this share on, check first whether rows were lost. */
-const LOOK = 1 / 10
+const SUSPICIOUS_SHARE = 1 / 10
 
 const isMore = (part: Amount, share: number, of: Amount): boolean =>
   part.contents > share * of.contents || part.bytes > share * of.bytes
@@ -46,7 +46,7 @@ const sum = (one: Amount, other: Amount): Amount => ({
 })
 
 async function hasLostFiles(on: Reader): Promise<boolean> {
-  if ((await strayChanges(on, 'svc_files', 1)).length > 0) return true
+  if ((await unexpectedChanges(on, 'svc_files', 1)).length > 0) return true
   return (await counterMismatches(on)).some(({ counted, actual }) => counted > actual)
 }
 
@@ -58,7 +58,7 @@ async function reasonOf(on: Reader, survey: PlannedCollection, { most }: Collect
     return 'there are contents, but not a single account'
   if (unexplained.contents > 0)
     return `${formatCount(unexplained.contents)} of them (${formatSize(unexplained.bytes)}) came while this database was not in use, or had rows before: an older database may have been restored beside newer contents`
-  if (isMore(unreferenced, LOOK, all) && (await hasLostFiles(on)))
+  if (isMore(unreferenced, SUSPICIOUS_SHARE, all) && (await hasLostFiles(on)))
     return 'the database has lost rows of files (svc storage check)'
   const isLarge = going.contents > SMALL.contents || going.bytes > SMALL.bytes
   if (isLarge && isMore(going, SHARE, sum(all, strays)) && isMore(going, 1, most))

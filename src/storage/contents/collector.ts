@@ -73,29 +73,29 @@ async function amountOf(on: Reader, where: ReturnType<typeof unreferenced> | und
   return { contents: Number(row.contents), bytes: Number(row.bytes) }
 }
 
-interface Stray {
+interface Orphan {
   sha256: string
   size: number
   touched: number
 }
 
-const amount = (strays: readonly Stray[]): Amount => ({
+const amount = (strays: readonly Orphan[]): Amount => ({
   contents: strays.length,
   bytes: strays.reduce((sum, { size }) => sum + size, 0),
 })
 
 /** Finds what may be removed. */
-function makeSurvey(database: Database, blobs: BlobStore) {
-  async function straysBefore(before: number): Promise<Stray[]> {
-    const found: Stray[] = []
+function makeOrphanSearch(database: Database, blobs: BlobStore) {
+  async function straysBefore(before: number): Promise<Orphan[]> {
+    const found: Orphan[] = []
     for await (const blob of blobs.list())
       if (blob.touched < before && !(await hasRow(database.read, blob.sha256))) found.push(blob)
     return found
   }
 
   /** Excludes blobs that another process has collected meanwhile. */
-  async function areStillThere(strays: readonly Stray[]): Promise<Stray[]> {
-    const found: Stray[] = []
+  async function areStillThere(strays: readonly Orphan[]): Promise<Orphan[]> {
+    const found: Orphan[] = []
     for (const stray of strays)
       if ((await blobs.size(stray.sha256)) !== undefined && !(await hasRow(database.read, stray.sha256)))
         found.push(stray)
@@ -121,7 +121,7 @@ function makeSurvey(database: Database, blobs: BlobStore) {
 }
 
 export function makeCollector(database: Database, blobs: BlobStore): Collector {
-  const survey = makeSurvey(database, blobs)
+  const survey = makeOrphanSearch(database, blobs)
 
   /** Deletes the rows of some contents after the hash `after`, in order, and records which blobs to remove. */
   async function removeRows(tx: Writer, after: string, limit: number) {

@@ -19,7 +19,7 @@ export interface ContentCheck {
   /** Number and bytes of all contents. */
   sum(): Promise<{ contents: number; bytes: number }>
   /** Undefined without a problem, or if removed meanwhile. `quick` checks only existence and size. */
-  flawOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>
+  problemOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>
 }
 
 const contentQuery = prepared<{ sha256: string }, { size: number; data: Uint8Array | null }>(({ q, p }) =>
@@ -50,7 +50,7 @@ export function makeContentCheck({ read }: Pick<Database, 'read'>, blobs: BlobSt
     return hash.digest('hex')
   }
 
-  async function flawOfBlob(sha256: string, size: number, quick: boolean): Promise<ContentProblem | undefined> {
+  async function problemOfBlob(sha256: string, size: number, quick: boolean): Promise<ContentProblem | undefined> {
     const stored = await blobs.size(sha256)
     if (stored === undefined) return 'missing'
     if (stored !== size) return 'size'
@@ -75,17 +75,17 @@ export function makeContentCheck({ read }: Pick<Database, 'read'>, blobs: BlobSt
       return { contents: Number(row.contents), bytes: Number(row.bytes) }
     },
 
-    async flawOf(sha256, quick) {
+    async problemOf(sha256, quick) {
       const row = await first(contentQuery(read, { sha256 }))
       if (!row) return undefined
       if (row.data) {
         if (row.data.length !== row.size) return 'size'
         return quick || sha256Of(row.data) === sha256 ? undefined : 'damaged'
       }
-      const flaw = await flawOfBlob(sha256, row.size, quick)
+      const problem = await problemOfBlob(sha256, row.size, quick)
       // The collector deletes the row first: without one, nothing misses the bytes. It may also have put the blob back.
-      if (flaw === undefined || !(await present(sha256))) return undefined
-      return flaw === 'missing' ? flawOfBlob(sha256, row.size, quick) : flaw
+      if (problem === undefined || !(await present(sha256))) return undefined
+      return problem === 'missing' ? problemOfBlob(sha256, row.size, quick) : problem
     },
   }
 }

@@ -17,7 +17,7 @@ const ABANDONED = 10 * MINUTE
 
 /** How long publishing waits for a removal, and how often it checks; ms. */
 const WAIT = 30_000
-const LOOK = 20
+const POLL_MS = 20
 
 const headQuery = prepared<Record<never, never>, { head: number | null }>(({ q }) =>
   q.selectFrom('content_removals').select(({ fn }) => fn.max('id').as('head')),
@@ -36,12 +36,12 @@ const headOf = async (on: Reader): Promise<number> => Number((await first(headQu
 
 /** The newest removal, once none of this content is in progress. Throws `Busy` if one does not end. */
 export async function newestRemoval(on: Reader, sha256: string): Promise<number> {
-  for (let waited = 0; ; waited += LOOK) {
+  for (let waited = 0; ; waited += POLL_MS) {
     const head = await headOf(on)
     const newest = await first(newestQuery(on, { sha256 }))
     if (!newest || newest.is_over === 1 || newest.at < Date.now() - ABANDONED) return head
     if (waited >= WAIT) throw new Busy('This content is just being removed. Try again in some minutes.')
-    await pause(LOOK)
+    await pause(POLL_MS)
   }
 }
 

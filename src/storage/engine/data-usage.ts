@@ -54,17 +54,17 @@ const counted: readonly CountedTable[] = [
 export const sizeOf = (texts: readonly string[], row = ''): RawBuilder<number> =>
   sql.raw([...texts.map((text) => `coalesce(octet_length(${row}${text}), 0)`), ROW_BYTES].join(' + '))
 
-const lit = (kind: DataKind) => sql.lit(kind)
+const literal = (kind: DataKind) => sql.lit(kind)
 
 function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: CountedTable): RawBuilder<unknown>[] {
   const [added, removed] = [sizeOf(texts, 'new.'), sizeOf(texts, 'old.')]
   const owner = (row: string) =>
     sql.raw(parent ? `(select user_id from ${parent.table} where id = ${row}.${parent.key})` : `${row}.user_id`)
-  const where = (row: string) => sql`where user_id = ${owner(row)} and kind = ${lit(kind)}`
+  const where = (row: string) => sql`where user_id = ${owner(row)} and kind = ${literal(kind)}`
   return [
     ...trigger(
       { name: `count_added_${table}`, when: `after insert on ${table}` },
-      sql`insert into data_usage (user_id, kind, items, bytes) select u.id, ${lit(kind)}, 1, ${added} from users u
+      sql`insert into data_usage (user_id, kind, items, bytes) select u.id, ${literal(kind)}, 1, ${added} from users u
         where u.id = ${owner('new')} on conflict (user_id, kind) do update set items = data_usage.items + 1,
         bytes = data_usage.bytes + excluded.bytes`,
     ),
@@ -86,7 +86,7 @@ function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: 
             items = items - (select count(*) from ${sql.raw(table)} where ${sql.raw(parent.key)} = old.id),
             bytes = bytes - (select coalesce(sum(${sizeOf(texts)}), 0) from ${sql.raw(table)}
               where ${sql.raw(parent.key)} = old.id)
-            where user_id = old.user_id and kind = ${lit(kind)}`,
+            where user_id = old.user_id and kind = ${literal(kind)}`,
         )
       : []),
   ]
@@ -97,7 +97,7 @@ const foundSources = (): RawBuilder<unknown>[] =>
   counted.map(({ kind, table, texts, parent }) => {
     const from = parent ? sql.raw(`${table} t join ${parent.table} p on p.id = t.${parent.key}`) : sql.raw(`${table} t`)
     const owner = sql.raw(parent ? 'p.user_id' : 't.user_id')
-    return sql`select ${owner} as user_id, ${lit(kind)} as kind, ${sizeOf(texts, 't.')} as size from ${from}`
+    return sql`select ${owner} as user_id, ${literal(kind)} as kind, ${sizeOf(texts, 't.')} as size from ${from}`
   })
 
 /** The table, its triggers, and the counts of existing data. */
@@ -155,7 +155,7 @@ export async function dataDriftsOf(on: Reader, rows: readonly CountedRows[], use
       coalesce(a.items, 0) as items, coalesce(a.bytes, 0) as bytes, coalesce(d.bytes, 0) as counted
     from users u
     cross join (${sql.join(
-      dataKinds.map((kind) => sql`select ${lit(kind)} as kind`),
+      dataKinds.map((kind) => sql`select ${literal(kind)} as kind`),
       sql` union all `,
     )}) k
     left join ${actual(rows)} a on a.user_id = u.id and a.kind = k.kind
@@ -196,7 +196,7 @@ export async function moveMessageCounts(
 }
 
 /** Corrects counters. */
-export async function putDataRight(tx: Writer, drifts: readonly DataDrift[]): Promise<void> {
+export async function repairDataUsage(tx: Writer, drifts: readonly DataDrift[]): Promise<void> {
   for (const { user_id, kind, items, bytes } of drifts)
     await tx.q
       .insertInto('data_usage')

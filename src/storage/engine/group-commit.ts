@@ -72,7 +72,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
   let running: Promise<void> | undefined
 
   /** Waits while more units arrive with every turn of the event loop, so that concurrent requests share a commit. */
-  async function gathered(): Promise<void> {
+  async function moreUnits(): Promise<void> {
     let before: number
     do {
       before = queue.length
@@ -111,7 +111,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      await gathered()
+      await moreUnits()
       const group = queue.splice(0, GROUP)
       try {
         publish(await commitGroup(group))

@@ -6,7 +6,7 @@ import type { Database, Writer } from './database.ts'
 
 /**
  * Throws `Busy` for a standby: it takes no writes and lags behind. After a fail-over an address may lead there for a while, and the
- * connection has to be made anew.
+ * connection must be made again.
  */
 async function assertPrimary(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')

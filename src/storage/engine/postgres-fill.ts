@@ -73,7 +73,7 @@ async function assertSameColumns(from: Reader, tables: readonly Table[]): Promis
   }
 }
 
-async function whyNotEmpty(tx: Reader, from: Reader): Promise<NotEmpty> {
+async function notEmptyError(tx: Reader, from: Reader): Promise<NotEmpty> {
   const owner = (at: Reader) =>
     at.q.selectFrom('instance').select('value').where('key', '=', 'server_id').executeTakeFirst()
   const isOwn = (await owner(tx))?.value === (await owner(from))?.value
@@ -91,7 +91,7 @@ async function whyNotEmpty(tx: Reader, from: Reader): Promise<NotEmpty> {
 export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
   await database.write('instance', async (tx) => {
     const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
-    if (somebody) throw await whyNotEmpty(tx, from)
+    if (somebody) throw await notEmptyError(tx, from)
     const tables = await tablesOf(tx)
     await assertSameColumns(from, tables)
     await withoutReferences(tx, async () => {

@@ -58,14 +58,14 @@ export function makeLivenessCheck(config: pg.ClientConfig, silence = SILENCE_MS)
     else await (query.client as pg.Client).end().catch(() => undefined)
   }
 
-  async function look(): Promise<void> {
+  async function probeServer(): Promise<void> {
     if (isLooking) return
     isLooking = true
     const late = [...pending].filter(({ since }) => performance.now() - since > silence)
     await Promise.all(late.map(examine))
     isLooking = false
   }
-  const timer = setInterval(() => void look(), silence / 3).unref()
+  const timer = setInterval(() => void probeServer(), silence / 3).unref()
 
   return {
     /** Runs a query; rejects if its connection is ended. */

@@ -12,7 +12,7 @@ import { makeLanes } from './write-lanes.ts'
 /** Connections of one process for units with a scope; the others share one. */
 const LANES = 4
 /** How long a server that hangs in a transaction blocks the others. */
-const STANDSTILL_MS = 30_000
+const HANG_LIMIT_MS = 30_000
 /** SQLSTATE of a write in a read-only transaction. */
 const READ_ONLY = '25006'
 
@@ -71,7 +71,7 @@ function makeWriterConnection({ config, check, liveness, patience }: Parts) {
         // Durability must not depend on the server's defaults.
         await liveness.watch(made, {
           text: `set synchronous_commit = on; set lock_timeout = ${patience};
-           set idle_in_transaction_session_timeout = ${STANDSTILL_MS}`,
+           set idle_in_transaction_session_timeout = ${HANG_LIMIT_MS}`,
         })
         await check.assertUsable(made)
         client = made

@@ -43,10 +43,10 @@ export function guardFiles(path: string): FileGuard {
   const opened = [path, `${real}-wal`, `${real}-shm`].map((name) => ({ name, id: idOf(name) }))
   const listeners: MovedListener[] = []
   let moved: DatabaseMoved | undefined
-  let lookedAt = -Infinity
+  let checkedAt = -Infinity
 
-  function look(): void {
-    lookedAt = performance.now()
+  function checkFiles(): void {
+    checkedAt = performance.now()
     const before = moved
     const found = opened.map(({ name, id }) => ({ name, id, now: idOf(name) })).find(({ id, now }) => id !== now)
     moved = found && new DatabaseMoved(describe(path, found.name, found.now))
@@ -55,15 +55,15 @@ export function guardFiles(path: string): FileGuard {
 
   return {
     isInPlace() {
-      look()
+      checkFiles()
       return moved === undefined
     },
     assertInPlace() {
-      look()
+      checkFiles()
       if (moved) throw moved
     },
     assertRecentlyInPlace() {
-      if (performance.now() - lookedAt > FRESH_MS) look()
+      if (performance.now() - checkedAt > FRESH_MS) checkFiles()
       if (moved) throw moved
     },
     onChange: (listener) => void listeners.push(listener),

@@ -14,9 +14,9 @@ import type { Database, ChangeWatch } from './database.ts'
 /** How far mtime is set back, in seconds; plus a random part of a second. */
 const SET_BACK = 10
 /** A file system with coarser timestamps, ns, rounds: two states could have the same times. */
-const ROUNDED = 1_000_000n
+const COARSE_NS = 1_000_000n
 /** Least distance between the two times, ns. */
-const APART = 5_000_000_000n
+const MIN_DISTANCE_NS = 5_000_000_000n
 
 /** Identifies the file at a path; undefined if there is none. */
 export function fileId(path: string): string | undefined {
@@ -51,7 +51,7 @@ export async function stateOf(path: string): Promise<string | undefined> {
     // Check the log first: its data reaches the file before the log is emptied, so one of the two shows it.
     if ((await logSize(file)) > 0) return undefined
     const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true })
-    const isSetBack = ctimeNs - mtimeNs >= APART && mtimeNs % ROUNDED !== 0n
+    const isSetBack = ctimeNs - mtimeNs >= MIN_DISTANCE_NS && mtimeNs % COARSE_NS !== 0n
     return isSetBack ? [boot, dev, ino, size, mtimeNs, ctimeNs].join(':') : undefined
   } catch {
     return undefined

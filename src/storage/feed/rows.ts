@@ -57,9 +57,9 @@ const bytesIn = (values: readonly unknown[]): number =>
 /** Bytes counted for a new row; missing columns have their default. */
 const rowSize = ({ columns }: TableShape, values: Record<string, Stored>): number =>
   ROW_BYTES +
-  bytesIn(textsOf(columns).map((text) => values[text] ?? (text in values ? null : standardOf(columns, text))))
+  bytesIn(textsOf(columns).map((text) => values[text] ?? (text in values ? null : defaultOf(columns, text))))
 
-const standardOf = (columns: TableShape['columns'], name: string): Stored =>
+const defaultOf = (columns: TableShape['columns'], name: string): Stored =>
   columns.find((column) => column.name === name)!.default
 
 function insertion(shape: TableShape): Pick<RowTable, 'insert' | 'adopt'> {

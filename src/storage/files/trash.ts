@@ -124,7 +124,7 @@ const DOOMED = 100
 export async function markTrashForRemoval(tx: Writer, user: number, now: number): Promise<number> {
   const entries = await entriesOf(tx, user).orderBy('t.id').limit(DOOMED).execute()
   const ids = entries.map(({ id }) => id)
-  await doom(tx, ids, now)
+  await markEntries(tx, ids, now)
   return ids.length
 }
 
@@ -137,7 +137,7 @@ export async function markOldTrashForRemoval(tx: Writer, before: number, now: nu
     .where('state', '=', 'kept')
     .limit(limit)
     .execute()
-  await doom(
+  await markEntries(
     tx,
     entries.map(({ id }) => id),
     now,
@@ -159,7 +159,7 @@ export async function markAllForRemoval(tx: Writer, user: number, now: number): 
   return entries.length > 0
 }
 
-async function doom(tx: Writer, ids: readonly number[], now: number): Promise<void> {
+async function markEntries(tx: Writer, ids: readonly number[], now: number): Promise<void> {
   if (ids.length === 0) return
   await tx.q
     .updateTable('trash')

@@ -37,7 +37,7 @@ const childrenQuery = prepared<{ parent: number; mark: number; after: string; li
 )
 
 /** Look-ups before other tasks get a turn. */
-const TURN = 50
+const LOOKUPS_PER_TURN = 50
 
 /** Nodes below a node in pages, folders first, with one of these marks: IDs of trash entries, 0 for live nodes. */
 async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
@@ -46,7 +46,7 @@ async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
   for (const parent of folders) {
     for (const mark of marks) {
       for (let after = ''; ;) {
-        if (++lookups % TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+        if (++lookups % LOOKUPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
         const page = await childrenQuery(on, { parent, mark, after, limit: SLICE })
         for (const { id, type } of page) if (type === 'directory') folders.push(id)
         if (page.length > 0) yield { parent, page }

@@ -29,7 +29,7 @@ const viewOf = (table: string): View => {
   return { table, from: sql`${sql.table(table)} r where true`, user: sql`r.user_id`, row: sql`r.id` }
 }
 
-const stays = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
+const isNotBeingRemoved = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
 
 /** A change in an account's feed. */
 export interface FeedEntry {
@@ -45,17 +45,17 @@ export async function rowsMissingFromFeed(on: Reader, table: string, limit: numb
     await sql<FeedEntry>`select ${user} as user_id, ${sql.lit(table)} as tbl, ${row} as row_id from ${from}
     and not exists (
       select 1 from changes c where c.user_id = ${user} and c.tbl = ${table} and c.row_id = ${row} and c.deleted = 0
-    ) and ${stays(user)} limit ${limit}`.execute(on.q)
+    ) and ${isNotBeingRemoved(user)} limit ${limit}`.execute(on.q)
   return rows
 }
 
 /** Changes of rows that the account does not see and that are not tombstones, at most `limit`. */
-export async function strayChanges(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
+export async function unexpectedChanges(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
   const { from, user, row } = viewOf(table)
   const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
     and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
-    and ${stays(sql`c.user_id`)} limit ${limit}`.execute(on.q)
+    and ${isNotBeingRemoved(sql`c.user_id`)} limit ${limit}`.execute(on.q)
   return rows
 }
 

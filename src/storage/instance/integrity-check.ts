@@ -18,7 +18,7 @@ export async function missingTables(on: Reader, dialect: SchemaDialect): Promise
 }
 
 export interface NodeProblem {
-  flaw:
+  problem:
     | 'parent-missing'
     | 'parent-is-file'
     | 'parent-elsewhere'
@@ -41,12 +41,12 @@ export async function misplacedNodes(on: Reader, limit: number): Promise<NodePro
         when n.room_id is null and p.user_id <> n.user_id then 'parent-elsewhere'
         when n.trash_id is null and pt.state = 'kept' then 'parent-in-trash'
         when n.trash_id is not null and t.id is null then 'trash-entry-missing'
-      end as flaw
+      end as problem
       from nodes n left join nodes p on p.id = n.parent_id left join trash t on t.id = n.trash_id
       left join trash pt on pt.id = p.trash_id
       left join users u on u.id = n.user_id
       where not exists (select 1 from removals g where g.user_id = n.user_id)
-    ) judged where flaw is not null order by id limit ${limit}`.execute(on.q)
+    ) judged where problem is not null order by id limit ${limit}`.execute(on.q)
   return rows
 }
 
@@ -90,7 +90,7 @@ export const uncountedAccounts = (on: Reader, limit: number): Promise<{ username
     .execute()
 
 /** Trash entries that do not contain their file or folder. */
-export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; path: string }[]> =>
+export const brokenTrash = (on: Reader, limit: number): Promise<{ id: number; path: string }[]> =>
   on.q
     .selectFrom('trash as t')
     .leftJoin('nodes as n', 'n.id', 't.node_id')
@@ -106,7 +106,7 @@ export const strayTrash = (on: Reader, limit: number): Promise<{ id: number; pat
 
 /** A reference to a content that is not recorded, or has another size. */
 export interface ContentReference {
-  flaw: 'content-unknown' | 'content-size'
+  problem: 'content-unknown' | 'content-size'
   kind: 'node' | 'version' | 'app file'
   id: number
   sha256: string
@@ -122,7 +122,7 @@ export async function brokenReferences(on: Reader, limit: number): Promise<Conte
     where c.known is null or c.recorded <> named.size order by kind, id limit ${limit}`.execute(on.q)
   return rows.map((row) => {
     const { kind, id, sha256, known } = row as ContentReference & { known: string | null }
-    return { flaw: known === null ? 'content-unknown' : 'content-size', kind, id, sha256 }
+    return { problem: known === null ? 'content-unknown' : 'content-size', kind, id, sha256 }
   })
 }
 

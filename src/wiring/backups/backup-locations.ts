@@ -16,7 +16,7 @@ import {
   type ReadableHeader,
   type RepositoryHeader,
 } from '../../storage/backups/repository.ts'
-import { sealedKeyFlaw, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
+import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import type { BackupContext } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
@@ -50,13 +50,13 @@ interface TargetOptions {
   /** Reads every object of earlier backups that is used again. */
   recheck?: boolean
   /** Start a new repository even where one existed before. */
-  anew: boolean
+  startsOver: boolean
 }
 
 /** The destination of a new backup. Problems are thrown before anything is written. */
 export async function backupTarget(
   { domain, directory }: Pick<BackupContext, 'domain' | 'directory'>,
-  { to, encrypt, anew, recheck = false }: TargetOptions,
+  { to, encrypt, startsOver, recheck = false }: TargetOptions,
   passphrases: Passphrases,
 ): Promise<Target> {
   const place = resolve(to)
@@ -81,7 +81,7 @@ export async function backupTarget(
   const last = await domain.backups.lastBackup()
   const header = await repositoryAt(place)
   if (header) return existingTarget(place, header, { domain, directory }, { encrypt, recheck }, passphrases)
-  if (!anew && wasThere(last, place))
+  if (!startsOver && wasThere(last, place))
     throw new BadRepository(
       `The backups that were in ${place} are gone: is the disk mounted? To start over there, add --new.`,
       8,
@@ -122,7 +122,7 @@ async function existingTarget(
   let problem: string | undefined
   if (header.encrypted) {
     key = await keptKey(directory.path, place, header.repository)
-    if (key) problem = await sealedKeyFlaw(place)
+    if (key) problem = await sealedKeyProblem(place)
     else {
       key = await openKey(await sealedKeyOf(place), await passphrases.known())
       await keepKey(directory.path, header.repository, key)
@@ -203,7 +203,7 @@ async function openFolder(
   const isKept = header.repository !== undefined && seeking.usesKeptKey !== false
   const kept = isKept ? await keptKey(dataDir, folder, header.repository!) : undefined
   if (kept)
-    return { folder, header: { ...header, problem: header.problem ?? (await sealedKeyFlaw(folder)) }, key: kept }
+    return { folder, header: { ...header, problem: header.problem ?? (await sealedKeyProblem(folder)) }, key: kept }
   return { folder, header, key: await openKey(await sealedKeyOf(folder), await passphrases.known()) }
 }
 

@@ -38,7 +38,7 @@ export interface Restored {
 }
 
 /** Free space required beyond the size of the backup, in bytes: the database grows during migrations. */
-const SPARE = 64 << 20
+const RESERVE = 64 << 20
 
 const refusal = (text: string, exitCode: number): BadRepository => new BadRepository(text, exitCode)
 
@@ -62,7 +62,7 @@ async function clearAbandoned(folder: string, prefix: string): Promise<boolean> 
   return left.length > 0
 }
 
-const notVacant = (target: string): BadRepository =>
+const targetExists = (target: string): BadRepository =>
   refusal(`${target} is not empty: restore to a new or empty folder.`, 6)
 
 /** Refuses a target that is not empty; removes the remains of a killed restore. */
@@ -72,7 +72,7 @@ async function clearTarget(target: string): Promise<void> {
   if (before.length === 0) return
   const isInterrupted = !before.includes('svc.db') && before.some(isAbandoned)
   const parts = ['blobs', 'keys', 'config.json']
-  if (!isInterrupted || before.some((name) => !isAbandoned(name) && !parts.includes(name))) throw notVacant(target)
+  if (!isInterrupted || before.some((name) => !isAbandoned(name) && !parts.includes(name))) throw targetExists(target)
   for (const name of before.filter((one) => parts.includes(one)))
     await rm(join(target, name), { recursive: true, force: true })
   await clearAbandoned(target, MARK)
@@ -127,7 +127,7 @@ async function openSite(path: string): Promise<Site & { target: string }> {
       // Windows cannot rename onto a folder, not even an empty one.
       if (process.platform === 'win32' && found) await rmdir(target)
       await rename(work, target).catch((error: unknown) => {
-        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error)) ? notVacant(target) : error
+        throw ['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error)) ? targetExists(target) : error
       })
       await syncFolder(parent)
     },
@@ -136,7 +136,7 @@ async function openSite(path: string): Promise<Site & { target: string }> {
 
 async function assertRoom(folder: string, target: string, { totals }: Manifest): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
-  const [needed, free] = [totals.bytes + SPARE, bavail * bsize]
+  const [needed, free] = [totals.bytes + RESERVE, bavail * bsize]
   if (free < needed)
     throw new DiskFull(
       `This needs ${formatSize(needed)}, and the disk of ${target} has ${formatSize(free)} left: choose another disk.`,

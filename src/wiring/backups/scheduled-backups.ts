@@ -28,7 +28,7 @@ interface Outcome {
   stderr: string
 }
 
-function understood(text: string): Record<string, unknown> {
+function parseOutput(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch {
@@ -56,7 +56,7 @@ export function startScheduledBackups(
   log: Log,
 ): () => Promise<void> {
   let child: ChildProcess | undefined
-  let turn: Promise<void> = Promise.resolve()
+  let running: Promise<void> = Promise.resolve()
   let isBusy = false
   let isStopped = false
 
@@ -68,21 +68,21 @@ export function startScheduledBackups(
     const { code, signal, stdout, stderr } = await outcomeOf(child)
     child = undefined
     const took_ms = Math.round(performance.now() - start)
-    const { id, added_bytes, removed, repaired, flaw } = understood(stdout)
-    const result = { id, added_bytes, removed, repaired, flaw, took_ms, code }
+    const { id, added_bytes, removed, repaired, flaw: problem } = parseOutput(stdout)
+    const result = { id, added_bytes, removed, repaired, problem: problem, took_ms, code }
     if (code === 0 || code === 3) return log[code === 0 ? 'info' : 'warn'](result, 'backup made')
     if (isStopped) {
       log.info({ took_ms }, 'backup stopped with the server; it is made when the server runs again')
       return release()
     }
-    const reason = understood(stderr.trim().split('\n').at(-1)!)['error']
+    const reason = parseOutput(stderr.trim().split('\n').at(-1)!)['error']
     const message = typeof reason === 'string' ? reason : `it ended with ${signal ?? code}`
     log.error({ reason: message, took_ms }, 'backup failed')
     const noted = await backups.lastFailure()
     if (noted?.at === before?.at) await backups.failed(message, (await instance.settings.values())['backup.to'])
   }
 
-  async function look(): Promise<void> {
+  async function runIfDue(): Promise<void> {
     if (isBusy || isStopped) return
     isBusy = true
     try {
@@ -96,13 +96,13 @@ export function startScheduledBackups(
   }
 
   const timer = setInterval(() => {
-    if (!isBusy) turn = look()
+    if (!isBusy) running = runIfDue()
   }, every)
   timer.unref()
   return async () => {
     isStopped = true
     clearInterval(timer)
     child?.kill('SIGTERM')
-    await turn
+    await running
   }
 }

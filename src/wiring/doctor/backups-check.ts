@@ -19,7 +19,7 @@ const fromFuture = ({ id, at }: { id: string; at: number }) =>
 const backupAge: Check = {
   id: 'backup-age',
   summary: 'there is a recent backup',
-  async look({ domain: { backups } }) {
+  async runChecks({ domain: { backups } }) {
     const [last, failed] = [await backups.lastBackup(), await backups.lastFailure()]
     if (failed)
       return failure(
@@ -41,7 +41,7 @@ const backupAge: Check = {
 const backupProven: Check = {
   id: 'backup-proven',
   summary: 'a backup was restored to see whether it can be',
-  async look({ domain: { backups } }) {
+  async runChecks({ domain: { backups } }) {
     const proven = await backups.lastProvenRestore()
     if (!proven && !(await backups.lastBackup())) return fine(findingText('drill_impossible'))
     if (!proven) return warning(findingText('drill_none'), 'svc backup drill')

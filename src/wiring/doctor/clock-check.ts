@@ -9,12 +9,12 @@ const EARLIEST = Date.UTC(2026, 0, 1)
 const TOLERANCE = 5 * 60_000
 
 /** Most milliseconds between the clocks of two machines. Beyond, sessions and second factors end early or late. */
-const MOST_OFFSET = 5_000
+const MAX_OFFSET = 5_000
 
 export const clockCheck: Check = {
   id: 'clock',
   summary: 'the clock is right: neither years off nor set back',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const now = Date.now()
     const remedy = findingText('remedy_clock')
     const [newest] = await domain.instance.audit.list({ limit: 1 })
@@ -27,7 +27,7 @@ export const clockCheck: Check = {
     const other = await domain.instance.databaseClock()
     // The other clock was read between two readings of this one.
     const offset = other === undefined ? 0 : other < asked ? other - asked : Math.max(0, other - Date.now())
-    if (Math.abs(offset) > MOST_OFFSET)
+    if (Math.abs(offset) > MAX_OFFSET)
       return warning(findingText('clock_offset', { seconds: Math.round(Math.abs(offset) / 1_000) }), remedy)
     const jump = await domain.instance.clockJump()
     if (jump) {

@@ -7,7 +7,7 @@ const LOOPBACK = /^(127\.|localhost$|::1$)/
 const publicUrl: Check = {
   id: 'public-url',
   summary: 'users reach the service over an encrypted connection',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const { host, public_url: url } = await domain.instance.settings.values()
     if (url.startsWith('https://')) return fine(findingText('url_encrypted', { url }))
     if (LOOPBACK.test(host)) return fine(findingText('url_loopback', { host }))
@@ -21,7 +21,7 @@ const publicUrl: Check = {
 const proxy: Check = {
   id: 'proxy',
   summary: 'the addresses of clients are known behind a proxy',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const { public_url: url, trusted_proxies: trusted } = await domain.instance.settings.values()
     const unnamed = await domain.instance.untrustedProxy.seen()
     if (unnamed !== undefined)
@@ -39,23 +39,23 @@ const proxy: Check = {
 const rateLimits: Check = {
   id: 'rate-limits',
   summary: 'requests are limited',
-  look: async ({ domain }) =>
+  runChecks: async ({ domain }) =>
     (await domain.instance.settings.values())['limits.enabled']
       ? fine(findingText('limits_on'))
       : warning(findingText('limits_off'), 'svc config set limits.enabled on'),
 }
 
 /** The number of accounts from which missing quotas are a warning. */
-const FRIENDS = 10
+const MANY_ACCOUNTS = 10
 
 const defaultQuota: Check = {
   id: 'default-quota',
   summary: 'no single account can fill the disk',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const quota = (await domain.instance.settings.values())['quota.default']
     if (quota >= 0) return fine(findingText('quota_set', { size: formatSize(quota) }))
     const unlimited = (await domain.accounts.list()).filter(({ quota_bytes }) => quota_bytes === null).length
-    if (unlimited <= FRIENDS) return fine(findingText('quota_few'))
+    if (unlimited <= MANY_ACCOUNTS) return fine(findingText('quota_few'))
     return warning(findingText('quota_missing', { count: unlimited }), 'svc quota default 10GB')
   },
 }
@@ -63,7 +63,7 @@ const defaultQuota: Check = {
 const secondFactors: Check = {
   id: 'admin-2fa',
   summary: 'administrators have a second factor',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const users = await domain.accounts.list()
     const admins = users.filter(({ role, disabled_at }) => role === 'admin' && disabled_at === null)
     const without = admins.filter(({ two_factor_since }) => two_factor_since === null).map(({ username }) => username)
@@ -83,7 +83,7 @@ const secondFactors: Check = {
 const weakSettings: Check = {
   id: 'weak-settings',
   summary: 'no setting is suitable only for testing',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const values = await domain.instance.settings.values()
     const neverEnd = values['auth.device_idle_days'] === 0 && values['auth.device_max_days'] === 0
     const weak = [

@@ -27,24 +27,24 @@ export const checks: readonly Check[] = [
 const QUICK = new Set(['database', 'storage', 'migrations', 'disk-space', 'clock'])
 
 /** Without these no request can be answered. */
-const VITAL = new Set(['database', 'storage', 'migrations'])
+const ESSENTIAL = new Set(['database', 'storage', 'migrations'])
 
-async function look<On>(on: On, chosen: readonly Check<On>[]): Promise<Finding[]> {
+async function runChecks<On>(on: On, chosen: readonly Check<On>[]): Promise<Finding[]> {
   const findings: Finding[] = []
-  for (const check of chosen) findings.push({ id: check.id, ...(await check.look(on)) })
+  for (const check of chosen) findings.push({ id: check.id, ...(await check.runChecks(on)) })
   return findings
 }
 
 /** A check that throws is a finding too, and the others continue. */
-const careful = <On>(check: Check<On>): Check<On> => ({
+const catchingErrors = <On>(check: Check<On>): Check<On> => ({
   ...check,
-  look: (on) => check.look(on).catch((error: unknown) => failed(error as Error, 'then run svc doctor again')),
+  runChecks: (on) => check.runChecks(on).catch((error: unknown) => failed(error as Error, 'then run svc doctor again')),
 })
 
 const failed = (error: Error, next: string) =>
   failure(error.message, damageOf(error)?.remedy ?? `fix that first: ${next}`)
 
-export const examine = (local: Local): Promise<Finding[]> => look(local, checks.map(careful))
+export const examine = (local: Local): Promise<Finding[]> => runChecks(local, checks.map(catchingErrors))
 
 /** Why a data directory could not be opened, and what the checks find that need no database. */
 export async function examineClosed(path: string, env: NodeJS.ProcessEnv, error: Error): Promise<Finding[]> {
@@ -57,15 +57,15 @@ export async function examineClosed(path: string, env: NodeJS.ProcessEnv, error:
   const config = await readConfigFile(directory)
     .then((file) => readConfig(env, file, {}))
     .catch(() => ({ values: {}, sources: {} }))
-  const chosen: DirectoryCheck[] = machineChecks.map(careful)
-  return [notOpened(error), ...(await look({ directory, config }, chosen))]
+  const chosen: DirectoryCheck[] = machineChecks.map(catchingErrors)
+  return [notOpened(error), ...(await runChecks({ directory, config }, chosen))]
 }
 
 /** Whether the service can work, with the result of each quick check by its id. */
 export async function readiness(local: Local): Promise<{ ready: boolean; checks: Record<string, Finding['health']> }> {
-  const findings = await look(local, checks.filter(({ id }) => QUICK.has(id)).map(careful))
+  const findings = await runChecks(local, checks.filter(({ id }) => QUICK.has(id)).map(catchingErrors))
   return {
-    ready: !findings.some(({ id, health }) => VITAL.has(id) && health === 'failure'),
+    ready: !findings.some(({ id, health }) => ESSENTIAL.has(id) && health === 'failure'),
     checks: Object.fromEntries(findings.map(({ id, health }) => [id, health])),
   }
 }

@@ -19,7 +19,7 @@ export interface Check<On = Local> {
   id: string
   /** What it checks, in a few words. */
   summary: string
-  look(on: On): Promise<Omit<Finding, 'id'>>
+  runChecks(on: On): Promise<Omit<Finding, 'id'>>
 }
 
 /** A check that needs no database. */

@@ -22,7 +22,7 @@ const pick = ({ mode, uid }: { mode: number; uid: number }) => ({ mode, uid })
 const fileModes: DirectoryCheck = {
   id: 'file-modes',
   summary: 'nobody but the owner can read the data directory',
-  async look({ directory }) {
+  async runChecks({ directory }) {
     if (process.platform === 'win32') return fine(findingText('not_applicable'))
     const open = (await entriesOf(directory)).filter(({ mode }) => mode & 0o077).map(({ path }) => path)
     if (open.length === 0) return fine(findingText('modes_sound'))
@@ -38,7 +38,7 @@ const fileModes: DirectoryCheck = {
 const fileOwner: DirectoryCheck = {
   id: 'file-owner',
   summary: 'everything in the data directory belongs to the user who runs svc',
-  async look({ directory }) {
+  async runChecks({ directory }) {
     const own = process.getuid?.()
     if (own === undefined) return fine(findingText('not_applicable'))
     const foreign = (await entriesOf(directory)).filter(({ uid }) => uid !== own).map(({ path }) => path)
@@ -65,7 +65,7 @@ function parentsOf(path: string): string[] {
 const location: DirectoryCheck = {
   id: 'data-location',
   summary: 'nobody else can put another folder in the place of the data directory',
-  async look({ directory }) {
+  async runChecks({ directory }) {
     const own = process.getuid?.()
     if (own === undefined) return fine(findingText('not_applicable'))
     const { path } = directory
@@ -91,7 +91,7 @@ const LEAST_FREE = 1024 ** 3
 const diskSpace: DirectoryCheck = {
   id: 'disk-space',
   summary: 'at least 1 GB and some room for new files is free',
-  async look({ directory }) {
+  async runChecks({ directory }) {
     const { bavail, bsize, files, ffree } = await statfs(directory.path)
     const free = bavail * bsize
     const found = findingText('disk_free', { size: formatSize(free), path: directory.path })
@@ -116,7 +116,7 @@ const NETWORK = new Map([
 const fileSystem: DirectoryCheck = {
   id: 'file-system',
   summary: 'the data directory is on a local disk',
-  async look({ directory, config }) {
+  async runChecks({ directory, config }) {
     if (!keepsOwnRows(config)) return fine(findingText('file_system_unused'))
     const { type } = await statfs(directory.path)
     const kind = process.platform === 'linux' ? NETWORK.get(type >>> 0) : undefined

@@ -6,7 +6,7 @@ import { fine, warning, type Check } from './finding.ts'
 export const sandboxCheck: Check = {
   id: 'sandbox',
   summary: 'the assistant can run commands in a sandbox, if it is allowed to',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const { settings } = domain.instance
     const reason = await openSandbox(settings, environment).obstacle()
     if (reason === undefined) return fine(findingText('commands_sandboxed'))

@@ -8,7 +8,7 @@ import { failure, fine, warning, type Check } from './finding.ts'
 const database: Check = {
   id: 'database',
   summary: 'the database keeps what it acknowledges',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     await domain.instance.checkDatabase()
     const { engine, version, ...settings } = await domain.instance.describe()
     // The engine refuses weaker settings; this reports the current ones.
@@ -20,7 +20,7 @@ const database: Check = {
 const migrations: Check = {
   id: 'migrations',
   summary: 'the schema is that of this version',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     // Migrations run when the data directory is opened; a newer database is not opened at all.
     const applied = await domain.instance.migrations()
     return fine(findingText('migrations_applied', { name: applied.at(-1) ?? '' }))
@@ -30,7 +30,7 @@ const migrations: Check = {
 const storage: Check = {
   id: 'storage',
   summary: 'the store of large files answers',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     try {
       await domain.instance.checkContents()
       return fine(findingText('storage_sound'))
@@ -45,7 +45,7 @@ const storage: Check = {
 const orphanedBlobs: Check = {
   id: 'orphaned-blobs',
   summary: 'every blob belongs to a file',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const { blobs, bytes, refusal } = await domain.instance.orphans()
     if (refusal !== undefined) return failure(refusal, findingText('remedy_blobs'))
     if (blobs === 0) return fine(findingText('blobs_sound'))
@@ -57,7 +57,7 @@ const orphanedBlobs: Check = {
 const administrator: Check = {
   id: 'administrator',
   summary: 'somebody can administer the service',
-  look: async ({ domain }) =>
+  runChecks: async ({ domain }) =>
     (await domain.instance.isSetUp())
       ? fine(findingText('administrator_exists'))
       : warning(findingText('administrator_missing'), 'svc user add NAME --role admin'),
@@ -66,7 +66,7 @@ const administrator: Check = {
 const assistant: Check = {
   id: 'assistant',
   summary: 'the models of the assistant answer',
-  async look({ domain }) {
+  async runChecks({ domain }) {
     const { isWell, found, remedy = '' } = await domain.assistant.diagnose()
     return isWell ? fine(found) : warning(found, remedy)
   },

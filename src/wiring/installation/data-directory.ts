@@ -91,19 +91,19 @@ export async function readConfigFile({ config }: DataDirectory): Promise<Record<
     if (errorCode(error) === 'ENOENT') return {}
     throw error
   }
-  const parsed = understood(text)
+  const parsed = parseValidMembers(text)
   if (parsed) return parsed
-  const line = text.slice(0, SOUND_MEMBERS.exec(text)?.[0].length ?? 0).split('\n').length
+  const line = text.slice(0, VALID_MEMBERS.exec(text)?.[0].length ?? 0).split('\n').length
   throw new BadConfigFile(
     `${config}:${line}: this is not a JSON object. Check quotes and commas there, or move the file away.`,
   )
 }
 
 /** The beginning of an object of texts, numbers and truth values, up to the first member that is not valid JSON. */
-const SOUND_MEMBERS =
+const VALID_MEMBERS =
   /^\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.e+-]*|true|false|null)\s*(?:,\s*(?=")|(?=\})))*/i
 
-function understood(text: string): Record<string, unknown> | undefined {
+function parseValidMembers(text: string): Record<string, unknown> | undefined {
   try {
     const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)

@@ -34,16 +34,16 @@ export async function remainsOf({ path, blobs }: DataDirectory): Promise<string[
 }
 
 /** `empty` has no rows of an installation, `foreign` those of another program or none that SQLite can read. */
-export type DatabaseLook = 'missing' | 'empty' | 'foreign' | 'own'
+export type DatabaseState = 'missing' | 'empty' | 'foreign' | 'own'
 
-function lookInside(handle: SqliteHandle): DatabaseLook {
+function inspectTables(handle: SqliteHandle): DatabaseState {
   const tables = handle.prepare("select name from sqlite_master where type = 'table'").pluck().all()
   if (!tables.includes('instance')) return tables.length === 0 ? 'empty' : 'foreign'
   return handle.prepare("select 1 from instance where key = 'server_id'").get() ? 'own' : 'empty'
 }
 
 /** Inspects the database file without changing it. Other read errors are left to opening it. */
-export async function lookAtDatabase(file: string): Promise<DatabaseLook> {
+export async function inspectDatabase(file: string): Promise<DatabaseState> {
   const found = await stat(file).catch((error: unknown) => errorCode(error))
   if (found === 'ENOENT') return 'missing'
   if (typeof found === 'string' || !found.isFile()) return 'own'
@@ -51,7 +51,7 @@ export async function lookAtDatabase(file: string): Promise<DatabaseLook> {
   let handle: SqliteHandle | undefined
   try {
     handle = openCopyFile(file, { readonly: true })
-    return lookInside(handle)
+    return inspectTables(handle)
   } catch (error) {
     return errorCode(error) === 'SQLITE_NOTADB' ? 'foreign' : 'own'
   } finally {
@@ -59,31 +59,31 @@ export async function lookAtDatabase(file: string): Promise<DatabaseLook> {
   }
 }
 
-const WAYS =
+const WHAT_TO_DO =
   'Mount the disk or put back the missing file, or restore a backup to a new folder (svc backup restore latest --from DIR --data-dir NEW). ' +
   'To start over, run svc init --new or svc serve --new, which move what is there aside and delete nothing.'
 
-const FLAWS: Record<Exclude<DatabaseLook, 'own'>, string> = {
+const PROBLEMS: Record<Exclude<DatabaseState, 'own'>, string> = {
   missing: 'no database (svc.db is missing)',
   empty: 'its database (svc.db) is empty',
   foreign: 'its svc.db is not a database of svc',
 }
 
-export const lostRows = (path: string, remains: readonly string[], flaw: string): LostDatabase =>
-  new LostDatabase(`${path} holds the ${remains.join(' and ')} of an installation, but ${flaw}. ${WAYS}`)
+export const lostRows = (path: string, remains: readonly string[], problem: string): LostDatabase =>
+  new LostDatabase(`${path} holds the ${remains.join(' and ')} of an installation, but ${problem}. ${WHAT_TO_DO}`)
 
 /**
  * Inspects the database of a data directory with its own rows. Throws `LostDatabase` if the rows are missing. Reads the
  * remains first: a process that is creating the installation leaves them only after its rows exist.
  */
-export async function assertNothingLost(directory: DataDirectory): Promise<DatabaseLook> {
+export async function assertNothingLost(directory: DataDirectory): Promise<DatabaseState> {
   const remains = await remainsOf(directory)
-  const look = await lookAtDatabase(directory.database)
-  if (look === 'foreign' && remains.length === 0)
+  const state = await inspectDatabase(directory.database)
+  if (state === 'foreign' && remains.length === 0)
     throw new LostDatabase(`${directory.database} is not a database of svc: move it away, or name another --data-dir.`)
-  if (look === 'own' || remains.length === 0) return look
-  const elsewhere = look === 'missing' ? `, and ${variableOf('database')} names no server for its rows` : ''
-  throw lostRows(directory.path, remains, `${FLAWS[look]}${elsewhere}`)
+  if (state === 'own' || remains.length === 0) return state
+  const elsewhere = state === 'missing' ? `, and ${variableOf('database')} names no server for its rows` : ''
+  throw lostRows(directory.path, remains, `${PROBLEMS[state]}${elsewhere}`)
 }
 
 const REMAINS = /^(keys|blobs|tmp|arriving|svc\.db.*|external-database\.json)$/

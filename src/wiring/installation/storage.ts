@@ -142,7 +142,7 @@ export async function openStorage(
 }
 
 /** The same for a lost database: its remains are moved aside, and a new installation begins. */
-export async function openAnew(...[directory, given, env, options]: Parameters<typeof openStorage>): Promise<Storage> {
+export async function startOver(...[directory, given, env, options]: Parameters<typeof openStorage>): Promise<Storage> {
   const open = () => openStorage(directory, given, env, { ...options, create: true })
   const storage = await open().catch(async (error: unknown) => {
     if (!(error instanceof LostDatabase)) throw error

@@ -4,31 +4,31 @@ import { BadDocument, readDocument, type Place, type PlacedDocument } from '../.
 import { BadSeed, nameOf, type Plan, type Seeding, type SeedOptions } from '../../domain/seed/seed.ts'
 import { makeSources } from './seed-sources.ts'
 
-interface Flaw extends Place {
+interface SeedFileProblem extends Place {
   /** The part concerned, such as `users[3].role`; empty for the whole file. */
   part: string
   message: string
 }
 
 /** Limit of reported problems. */
-const TOLD = 50
+const MAX_LISTED = 50
 
 /** An invalid seed; the message has a line for each problem, with its place. */
 export class BadSeedFile extends Error {
   override name = 'BadSeedFile'
   readonly exitCode = 2
   readonly reason = 'bad_seed'
-  readonly problems: readonly Flaw[]
+  readonly problems: readonly SeedFileProblem[]
 
-  constructor(shown: string, flaws: readonly Flaw[]) {
-    const ordered = flaws.toSorted((a, b) => a.line - b.line || a.column - b.column)
+  constructor(shown: string, problems: readonly SeedFileProblem[]) {
+    const ordered = problems.toSorted((a, b) => a.line - b.line || a.column - b.column)
     const lines = ordered
-      .slice(0, TOLD)
+      .slice(0, MAX_LISTED)
       .map(
         ({ line, column, part, message }) => `${shown}:${line}:${column} ${part === '' ? '' : `${part}: `}${message}`,
       )
-    if (flaws.length > TOLD) lines.push(`and ${flaws.length - TOLD} more`)
-    const count = flaws.length === 1 ? 'a problem' : `${flaws.length} problems`
+    if (problems.length > MAX_LISTED) lines.push(`and ${problems.length - MAX_LISTED} more`)
+    const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
     super([`${shown} has ${count}; nothing was changed.`, ...lines].join('\n'))
     this.problems = ordered
   }
@@ -61,7 +61,7 @@ export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, options
   const { file, base } = origin
   const shown = file === '-' ? 'stdin' : file
   const folder = base ?? (file === '-' ? undefined : dirname(resolve(file)))
-  const document = await understood(shown, await textOf(origin, shown))
+  const document = await parseDocument(shown, await textOf(origin, shown))
   try {
     return await seeding.plan(document.value, makeSources(folder), options)
   } catch (error) {
@@ -73,7 +73,7 @@ export async function planSeedFile(seeding: Seeding, origin: SeedOrigin, options
   }
 }
 
-async function understood(shown: string, text: string): Promise<PlacedDocument> {
+async function parseDocument(shown: string, text: string): Promise<PlacedDocument> {
   try {
     return await readDocument(text)
   } catch (error) {

@@ -5,7 +5,7 @@ import { SourceError, type Found, type Sources } from '../../domain/seed/seed.ts
 import { errorCode } from '../../base/errors.ts'
 
 /** Limit of files and folders in one tree. */
-const MOST_ENTRIES = 200_000
+const MAX_ENTRIES = 200_000
 const DEEPEST = 60
 
 const PIECE = 256 * 1024
@@ -55,7 +55,7 @@ export function makeSources(folder: string | undefined): Sources {
   }
 
   return {
-    async look(path): Promise<Found> {
+    async inspect(path): Promise<Found> {
       try {
         const place = await find(path)
         const found = await lstat(place)
@@ -103,8 +103,8 @@ async function walk(place: string, inside: string, shown: string, entries: (Foun
   const found = await readdir(place, { withFileTypes: true })
   for (const entry of found.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = inside === '' ? entry.name : `${inside}/${entry.name}`
-    if (entries.length >= MOST_ENTRIES)
-      throw new SourceError(`${shown} holds more than ${MOST_ENTRIES} files and folders`)
+    if (entries.length >= MAX_ENTRIES)
+      throw new SourceError(`${shown} holds more than ${MAX_ENTRIES} files and folders`)
     if (entry.isSymbolicLink()) throw new SourceError(`${shown}/${path} is a symbolic link, and those are not followed`)
     const { size, mtimeMs } = await lstat(join(place, entry.name))
     if (entry.isDirectory()) {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeApi } from '../../../src/client/api.ts'
 import { makeNodeTransport } from '../../../src/client/http/node-transport.ts'
-import { greet, signIn } from '../../../src/client/auth/sign-in.ts'
+import { assertReachable, signIn } from '../../../src/client/auth/sign-in.ts'
 import { json, serve } from '../loopback-server.ts'
 
 const TOKEN = 'a'.repeat(64)
@@ -97,8 +97,8 @@ test('a server is greeted before anybody types a password', async () => {
   const server = await serve((_, response) => json(response, 200, { ok: true, status: answers.shift(), timestamp: '' }))
   const api = makeApi({ url: server.url, token: undefined, transport: makeNodeTransport() })
   onTestFinished(() => api.close())
-  await greet(api)
-  await expect(greet(api)).rejects.toMatchObject({
+  await assertReachable(api)
+  await expect(assertReachable(api)).rejects.toMatchObject({
     name: 'Unreachable',
     message: expect.stringMatching(/is not an svc server/),
   })

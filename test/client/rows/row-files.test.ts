@@ -35,7 +35,7 @@ describe.each(['json', 'jsonl', 'csv'] as const)('an export as %s', (format) => 
   test('is read back as new rows with the same content', () => {
     const candidates = readCandidates('svc_notes', text, false)
     expect(candidates.map(({ values }) => values)).toEqual(own)
-    expect(candidates.flatMap(({ flaws }) => flaws)).toEqual([])
+    expect(candidates.flatMap(({ problems: flaws }) => flaws)).toEqual([])
     expect(candidates.some((candidate) => 'id' in candidate)).toBe(false)
   })
 
@@ -45,13 +45,15 @@ describe.each(['json', 'jsonl', 'csv'] as const)('an export as %s', (format) => 
       [3, 2],
       [9, 1],
     ])
-    expect(candidates.flatMap(({ flaws }) => flaws)).toEqual([])
+    expect(candidates.flatMap(({ problems: flaws }) => flaws)).toEqual([])
   })
 })
 
 describe('files that are not valid', () => {
   const flaws = (text: string, update = false) =>
-    readCandidates('svc_tasks', text, update).flatMap(({ where, flaws: all }) => all.map((flaw) => `${where}: ${flaw}`))
+    readCandidates('svc_tasks', text, update).flatMap(({ where, problems: all }) =>
+      all.map((flaw) => `${where}: ${flaw}`),
+    )
 
   test('name the line of each flaw in CSV', () => {
     expect(flaws('title,priority,due_on\n"two\nlines",1,\nB,high,2026-13-01\n,2,\nC,1,,more\n')).toEqual([

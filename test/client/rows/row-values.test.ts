@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { meets, textOf } from '../../../src/client/rows/row-text.ts'
-import { BadRow, flawsOf, rowFrom, tableNamed, writableTable } from '../../../src/client/rows/row-values.ts'
+import { makeFilter, textOf } from '../../../src/client/rows/row-text.ts'
+import { BadRow, problemsOf, rowFrom, tableNamed, writableTable } from '../../../src/client/rows/row-values.ts'
 
 describe('tables by name', () => {
   test('the prefix may be left out', () => {
@@ -64,7 +64,7 @@ describe('rows are checked before they are sent', () => {
 
   test('a sound row has no flaws', () => {
     expect(
-      flawsOf('svc_tasks', 'new', {
+      problemsOf('svc_tasks', 'new', {
         ...task,
         done: true,
         priority: 0,
@@ -72,21 +72,21 @@ describe('rows are checked before they are sent', () => {
         done_at: '2026-11-21T10:00:00+01:00',
       }),
     ).toEqual([])
-    expect(flawsOf('svc_tasks', 'change', { priority: 9 })).toEqual([])
+    expect(problemsOf('svc_tasks', 'change', { priority: 9 })).toEqual([])
   })
 
   test('what is missing is missing only in a new row', () => {
-    expect(flawsOf('svc_finance', 'new', { kind: 'income' })).toEqual([
+    expect(problemsOf('svc_finance', 'new', { kind: 'income' })).toEqual([
       'amount_cents is missing.',
       'currency is missing.',
       'booked_on is missing.',
     ])
-    expect(flawsOf('svc_finance', 'change', { kind: 'income' })).toEqual([])
+    expect(problemsOf('svc_finance', 'change', { kind: 'income' })).toEqual([])
   })
 
   test('everything that is wrong is told at once', () => {
     expect(
-      flawsOf('svc_finance', 'new', {
+      problemsOf('svc_finance', 'new', {
         kind: 'gift',
         amount_cents: 1.5,
         currency: 'eur',
@@ -116,7 +116,7 @@ describe('rows are checked before they are sent', () => {
     ['svc_docs', { tags: ['x', { y: 1 }] }, /a list of texts/],
     ['svc_docs', { tags: Array.from({ length: 4_000 }, () => '') }, /at most 10000/],
   ] as const)('%s %j', (table, row, message) => {
-    expect(flawsOf(table, 'change', row)).toEqual([expect.stringMatching(message)])
+    expect(problemsOf(table, 'change', row)).toEqual([expect.stringMatching(message)])
   })
 })
 
@@ -134,12 +134,12 @@ describe('conditions', () => {
     ['id=4', true],
     ['id=04', false],
   ])('%s is %s', (pair, met) => {
-    expect(meets('svc_tasks', pair)(row)).toBe(met)
+    expect(makeFilter('svc_tasks', pair)(row)).toBe(met)
   })
 
   test('unknown columns are refused, known ones of read-only tables are not', () => {
-    expect(() => meets('svc_tasks', 'colour=red')).toThrow(/no column "colour"/)
-    expect(meets('svc_files', 'type=file')({ type: 'file' })).toBe(true)
+    expect(() => makeFilter('svc_tasks', 'colour=red')).toThrow(/no column "colour"/)
+    expect(makeFilter('svc_files', 'type=file')({ type: 'file' })).toBe(true)
   })
 })
 

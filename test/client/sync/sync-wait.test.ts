@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { takeLock } from '../../../src/client/sync/state/root-lock.ts'
 import { runSync } from '../../../src/client/sync/sync-run.ts'
 import { readStatus } from '../../../src/client/sync/status.ts'
-import { waitUntilInSync, type Waited } from '../../../src/client/sync/sync-wait.ts'
+import { waitUntilInSync, type WaitResult } from '../../../src/client/sync/sync-wait.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import { makeBench, write, type Bench } from './bench.ts'
 import { everything, FakeServer } from './fake-server.ts'
@@ -26,7 +26,7 @@ async function quiet(): Promise<Bench> {
 async function waiting(
   { root, stateFolder, server, time }: Bench,
   { timeout, meanwhile = [] }: { timeout?: number; meanwhile?: (() => unknown)[] } = {},
-): Promise<Waited & { pauses: number[]; told: number }> {
+): Promise<WaitResult & { pauses: number[]; told: number }> {
   const clock = { now: () => time.now }
   const pauses: number[] = []
   let told = 0

@@ -79,7 +79,7 @@ test('collecting removes what is past its time, and a dry run says the same and 
   expect(await storage.collect()).toEqual(planned)
   expect(await blobsOf(dataDir)).toEqual([sha256Of(shared)])
   expect(await storage.collect()).toEqual(nothing)
-  expect((await storage.check()).flaws).toEqual([])
+  expect((await storage.check()).problems).toEqual([])
 })
 
 test('nothing younger than the grace is collected, and never what is younger than a day', async () => {
@@ -123,7 +123,7 @@ test('the log forgets deletions past their retention, and a client that missed t
   const since = (cursor: number) => domain.sync.changesSince(user, { cursor }, () => new AbortController().signal)
   await expect(since(1)).rejects.toMatchObject({ code: 'cursor_expired' })
   expect((await since(3)).changes).toEqual([])
-  expect((await storage.check()).flaws).toEqual([])
+  expect((await storage.check()).problems).toEqual([])
 })
 
 test('freed room goes back to the disk, whoever reads and writes beside it', async () => {
@@ -137,5 +137,5 @@ test('freed room goes back to the disk, whoever reads and writes beside it', asy
   expect(room.before - room.after).toBeGreaterThan(39 * 60_000)
   expect(await fileSize()).toBeLessThan(room.before)
   expect((await database.read.q.selectFrom('nodes').select('id').execute()).length).toBe(4)
-  expect((await storage.check()).flaws).toEqual([])
+  expect((await storage.check()).problems).toEqual([])
 })

@@ -102,9 +102,9 @@ test('where nothing is wrong nothing is found, and everything was looked at', as
     looked: { nodes: expect.any(Number) as number, changes: expect.any(Number) as number, contents: 7, bytes: 101_800 },
     orphans: { blobs: 0, bytes: 0 },
   })
-  expect(report.looked.nodes).toBeGreaterThan(15)
+  expect(report.checked.nodes).toBeGreaterThan(15)
   expect(steps.at(-1)).toEqual([101_800, 101_800])
-  expect((await check({ quick: true })).flaws).toEqual([])
+  expect((await check({ quick: true })).problems).toEqual([])
 })
 
 interface Case {
@@ -292,8 +292,8 @@ describe.each([...broken, ...mendable])('$name', ({ spoil, found, quick = true }
   test('is found by its name, and nothing else is', async () => {
     const at = await world()
     await spoil(at)
-    expect(named((await at.check()).flaws)).toEqual(found(at))
-    expect(named((await at.check({ quick: true })).flaws)).toEqual(quick ? found(at) : [])
+    expect(named((await at.check()).problems)).toEqual(found(at))
+    expect(named((await at.check({ quick: true })).problems)).toEqual(quick ? found(at) : [])
   })
 })
 
@@ -301,7 +301,7 @@ test.each(broken)('$name is left as it is by a repair', async ({ spoil, found })
   const at = await world()
   await spoil(at)
   const before = [...KEPT, 'changes', 'counters', 'audit'].map((table) => at.dump(table as keyof Tables))
-  const { flaws } = await at.check({ repair: true })
+  const { problems: flaws } = await at.check({ repair: true })
   expect(named(flaws)).toEqual(found(at))
   expect(flaws.every(({ repairable, repaired }) => !repairable && !repaired)).toBe(true)
   expect([...KEPT, 'changes', 'counters', 'audit'].map((table) => at.dump(table as keyof Tables))).toEqual(before)
@@ -311,10 +311,10 @@ test.each(mendable)('$name is repaired, and nothing else is touched', async ({ s
   const at = await world()
   await spoil(at)
   const before = KEPT.map(at.dump)
-  const { flaws } = await at.check({ repair: true })
+  const { problems: flaws } = await at.check({ repair: true })
   expect(named(flaws)).toEqual(found(at))
   expect(flaws.every(({ repairable, repaired }) => repairable && repaired)).toBe(true)
-  expect((await at.check()).flaws).toEqual([])
+  expect((await at.check()).problems).toEqual([])
   expect(KEPT.map(at.dump)).toEqual(before)
   const kinds = at.dump('audit').map((row) => (row as { kind: string }).kind)
   expect(kinds.filter((kind) => kind === 'storage.repaired' || kind === 'quota.recounted')).toHaveLength(
@@ -340,7 +340,7 @@ test('a repair mends what it can beside what it cannot', async () => {
   const at = await world()
   at.sql(`update counters set used_bytes = 7 where user_id = ${at.ids.ada}`)
   await rm(at.blob)
-  const { flaws } = await at.check({ repair: true })
+  const { problems: flaws } = await at.check({ repair: true })
   expect(flaws.map(({ id, repaired }) => [id, repaired])).toEqual([
     ['blob-missing', false],
     ['quota-drift', true],
@@ -350,7 +350,7 @@ test('a repair mends what it can beside what it cannot', async () => {
 test('of a content that is not sound it is said whose files have it', async () => {
   const at = await world()
   await rm(at.blob)
-  const [flaw] = (await at.check()).flaws
+  const [flaw] = (await at.check()).problems
   expect(flaw!.used_by).toEqual(['ada: /a/large', 'bob: /copy'])
 })
 
@@ -365,7 +365,7 @@ test('a damaged database is said to be damaged, and nothing is told of what stan
   // An index page that says it is empty.
   await file.write(Buffer.from([0x0a, 0, 0, 0, 0, 0, 0, 0]), 0, 8, (rootpage - 1) * 4_096)
   await file.close()
-  const { flaws, looked } = await at.check({ repair: true })
+  const { problems: flaws, checked: looked } = await at.check({ repair: true })
   expect(new Set(flaws.map(({ id }) => id))).toEqual(new Set(['database-damaged']))
   expect(looked.contents).toBe(0)
 })
@@ -375,7 +375,7 @@ test('what is deleted while contents are read is no flaw', async () => {
   const { domain, close } = await openLocal({ dataDir: at.dataDir, env: {}, clock: makeClock() })
   onTestFinished(close)
   let spoilt = false
-  const { flaws } = await domain.instance.storage.check({
+  const { problems: flaws } = await domain.instance.storage.check({
     progress() {
       if (spoilt) return
       spoilt = true

@@ -345,7 +345,7 @@ describe('nothing is changed by', () => {
     const other = archiveOf([notes({ ...STAMPS, title: 'Two' }), folder('files/a'), file('files/a/b.txt', 'hello')])
     let reads = 0
     const plan = await server.domain.portability.planImport(() => readable(reads++ === 0 ? good : other)())
-    await expect(plan.carryOut({ hash: HASH })).rejects.toThrow('"rows/svc_notes.jsonl" was changed meanwhile')
+    await expect(plan.execute({ hash: HASH })).rejects.toThrow('"rows/svc_notes.jsonl" was changed meanwhile')
     expect(await server.domain.accounts.list()).toEqual([])
   })
 })
@@ -403,7 +403,7 @@ describe('an account', () => {
       reads += 1
       return failing()
     })
-    await expect(plan.carryOut({ hash: HASH })).rejects.toThrow('The disk is gone.')
+    await expect(plan.execute({ hash: HASH })).rejects.toThrow('The disk is gone.')
     expect(await server.domain.accounts.list()).toEqual([])
     expect(await imported(server, large)).toEqual([])
   })

@@ -43,7 +43,7 @@ async function importedIn(notes: number, characters: number): Promise<{ steps: n
   const plan = await makeImport({ database, clock: systemClock, audit, accounts, files, policy }).planImport(
     readable(archive),
   )
-  await plan.carryOut({ hash: HASH })
+  await plan.execute({ hash: HASH })
   return { steps: counts.filter((added) => added > 0), events }
 }
 

@@ -31,7 +31,7 @@ export const readable = (archive: Uint8Array, piece = 100_000) =>
 
 export async function imported({ domain }: Local, archive: Uint8Array, wishes = {}): Promise<string[]> {
   const plan = await domain.portability.planImport(readable(archive), wishes)
-  return (await plan.carryOut({ hash: HASH })).leftOut
+  return (await plan.execute({ hash: HASH })).leftOut
 }
 
 export interface Unpacked {

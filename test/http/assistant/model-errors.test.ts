@@ -282,7 +282,7 @@ test('a key that was sealed with another one is said to be, and stops nothing el
   const reply = await ada.call(ask, { message: 'Good morning' })
   expect([reply.status, reply.json['error']]).toEqual([
     503,
-    'The key for the models cannot be opened any more; set it anew: svc config set assistant.api_key - < FILE',
+    'The key for the models can no longer be opened. Set it again: svc config set assistant.api_key - < FILE',
   ])
   expect(await server.local.domain.assistant.diagnose()).toMatchObject({ isWell: false })
   expect((await ada.call(conversations)).status).toBe(200)

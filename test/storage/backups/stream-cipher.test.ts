@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { describe, expect, test } from 'vitest'
-import { gather } from '../../../src/storage/backups/file-bytes.ts'
+import { readAll } from '../../../src/storage/backups/file-bytes.ts'
 import {
   AGE_PAYLOAD,
   headerOf,
@@ -30,11 +30,11 @@ async function* pieces(data: Uint8Array, size: number): AsyncGenerator<Uint8Arra
   }
 }
 
-const sealed = (data: Uint8Array, piece = 10_000): Promise<Buffer> => gather(seal(key, pieces(data, piece)))
+const sealed = (data: Uint8Array, piece = 10_000): Promise<Buffer> => readAll(seal(key, pieces(data, piece)))
 
 const opened = async (data: Uint8Array, from = 0, to?: number): Promise<Buffer> => {
   const plain = await openSealed(key, bytesIn(data), 'The object')
-  return gather(plain.read(from, to ?? plain.size))
+  return readAll(plain.read(from, to ?? plain.size))
 }
 
 describe('a sealed stream', () => {
@@ -86,7 +86,7 @@ describe('a sealed stream', () => {
   test('does not open for another purpose', async () => {
     const made = await sealed(bytesOf(10))
     const other = openSealed({ ...key, purpose: 'other' }, bytesIn(made), 'The object').then((plain) =>
-      gather(plain.read(0, 10)),
+      readAll(plain.read(0, 10)),
     )
     await expect(other).rejects.toThrow(/another key/)
   })
@@ -104,7 +104,7 @@ describe('a passphrase', () => {
   test('makes files that every program for age reads, and reads theirs', async () => {
     const data = bytesOf(2 * CHUNK + 3)
     const { header, secret } = await newHeader('difference engine', WORK)
-    const ours = Buffer.concat([header, await gather(seal({ secret, purpose: AGE_PAYLOAD }, pieces(data, 999)))])
+    const ours = Buffer.concat([header, await readAll(seal({ secret, purpose: AGE_PAYLOAD }, pieces(data, 999)))])
     const decrypter = new Decrypter()
     decrypter.addPassphrase('difference engine')
     expect(Buffer.from(await decrypter.decrypt(ours)).equals(data)).toBe(true)
@@ -114,7 +114,7 @@ describe('a passphrase', () => {
     encrypter.setScryptWorkFactor(WORK)
     const theirs = bytesIn(await encrypter.encrypt(data))
     const plain = await openFile(theirs, (await headerOf(theirs))!, 'difference engine')
-    expect((await gather(plain.read(0, plain.size))).equals(data)).toBe(true)
+    expect((await readAll(plain.read(0, plain.size))).equals(data)).toBe(true)
   })
 
   test('is not asked for by a file that is no age file', async () => {

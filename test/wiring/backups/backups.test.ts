@@ -167,7 +167,7 @@ describe('a folder of backups', () => {
   test('belongs to one server', async () => {
     const [place, other] = [await placeOfTest(), await placeOfTest()]
     await place.backUp('repo')
-    const wish = { to: join(place.folder, 'repo'), encrypt: false, anew: false }
+    const wish = { to: join(place.folder, 'repo'), encrypt: false, startsOver: false }
     await expect(backupTarget(other.local, wish, noPassphrases)).rejects.toMatchObject({ exitCode: 8 })
   })
 
@@ -191,7 +191,7 @@ describe('a folder of backups', () => {
     const sha256 = await place.put('/marked.bin', marked)
     const passphrases = { ...noPassphrases, chosen: () => Promise.resolve('difference engine'), work: 4 }
     const repository = join(place.folder, 'repo')
-    const wish = { to: repository, encrypt: true, anew: false }
+    const wish = { to: repository, encrypt: true, startsOver: false }
     const first = await place.local.domain.backups.create(await backupTarget(place.local, wish, passphrases))
     // The key is kept: nobody is asked again.
     const again = await backupTarget(place.local, { ...wish, encrypt: false }, noPassphrases)
@@ -444,7 +444,7 @@ test('a full disk ends a backup and leaves the folder as good as it was', async 
   const place = await placeOfTest()
   const repository = join(disk.folder, 'repo')
   const create = async () => {
-    const target = await backupTarget(place.local, { to: repository, encrypt: false, anew: false }, noPassphrases)
+    const target = await backupTarget(place.local, { to: repository, encrypt: false, startsOver: false }, noPassphrases)
     return place.local.domain.backups.create(target)
   }
   const first = await create()

@@ -59,7 +59,7 @@ test('a backup of a busy server shows one moment: all that was acknowledged befo
         { files: new Map(files), notes: [...notes], messages: [...messages] },
       ]),
     )
-    const wish = { to: repository, encrypt: false, anew: false }
+    const wish = { to: repository, encrypt: false, startsOver: false }
     const target = await backupTarget(server.local, wish, noPassphrases)
     const { manifest } = await server.local.domain.backups.create(target)
     expect(manifest.missing).toEqual([])

@@ -61,7 +61,7 @@ async function backedUp(): Promise<Place> {
 async function backUpClosed({ dataDir, folder }: Place, to = 'repo'): Promise<Created> {
   const backing = await openBackupContext(dataDir, {})
   try {
-    const wish = { to: join(folder, to), encrypt: false, anew: false }
+    const wish = { to: join(folder, to), encrypt: false, startsOver: false }
     return await backing.domain.backups.create(await backupTarget(backing, wish, noPassphrases))
   } finally {
     await backing.close()
@@ -183,7 +183,7 @@ describe('what is written after a backup is in the next one', () => {
     const place = await placeOfTest({ isNew: false })
     const target = await backupTarget(
       place.local,
-      { to: repositoryOf(place), encrypt: false, anew: false },
+      { to: repositoryOf(place), encrypt: false, startsOver: false },
       noPassphrases,
     )
     let written: Promise<unknown> = Promise.resolve()
@@ -280,7 +280,7 @@ describe('a backup of what has not changed is complete', () => {
   test('when it is encrypted', async () => {
     const place = await placeOfTest({ isNew: false })
     const passphrases = { ...noPassphrases, chosen: () => Promise.resolve('difference engine'), work: 4 }
-    const wish = { to: repositoryOf(place), encrypt: true, anew: false }
+    const wish = { to: repositoryOf(place), encrypt: true, startsOver: false }
     const create = async () => place.local.domain.backups.create(await backupTarget(place.local, wish, passphrases))
     expect((await create()).unchanged).toBe(false)
     const again = await create()

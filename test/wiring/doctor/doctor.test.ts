@@ -204,7 +204,7 @@ test('a backup and a drill dated in the future are no good news', async () => {
   const clock = makeClock(Date.now() + 3650 * DAY)
   const local = await opened({ clock })
   const place = join(await folderOfTest(), 'backups')
-  const target = await backupTarget(local, { to: place, encrypt: false, anew: false }, noPassphrases)
+  const target = await backupTarget(local, { to: place, encrypt: false, startsOver: false }, noPassphrases)
   const { manifest } = await local.domain.backups.create(target)
   await local.domain.backups.proved(manifest.id, place)
   clock.pass(-3650 * DAY)

@@ -17,7 +17,7 @@ test('tells of encrypted backups as long as it keeps their key', async () => {
   expect(await machine.storedBackups(5)).toMatchObject({ count: 0, error: expect.stringContaining(folder) as string })
   const made: string[] = []
   for (const encrypt of [true, false, false]) {
-    const target = await backupTarget(place.local, { to: folder, encrypt, anew: false }, passphrases)
+    const target = await backupTarget(place.local, { to: folder, encrypt, startsOver: false }, passphrases)
     made.push((await backups.create(target)).manifest.id)
   }
   const { count, newest, error } = await machine.storedBackups(2)

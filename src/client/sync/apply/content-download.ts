@@ -42,7 +42,7 @@ export async function fetchFile(context: RunContext, op: Download, mode: number 
     const id = await context.throttle(action, () => attempt(context, op, temporary, mode))
     return { op, temporary, id, at }
   } catch (error) {
-    if (!context.parts.has(op.key) || !mayGoOn(context, error)) {
+    if (!context.parts.has(op.key) || !isResumable(context, error)) {
       rmSync(temporary, { force: true })
       if (context.parts.delete(op.key)) await context.commit.now({ changes: [{ whole: op.key }] })
     }
@@ -51,7 +51,7 @@ export async function fetchFile(context: RunContext, op: Download, mode: number 
 }
 
 /** Whether to keep partial content: the error is of the network, not of the content or the disk. */
-const mayGoOn = ({ signal }: RunContext, error: unknown): boolean =>
+const isResumable = ({ signal }: RunContext, error: unknown): boolean =>
   signal.aborted || error instanceof Unreachable || (isFault(error) && error.code !== 'not_found')
 
 /** The name of a new temporary file, or of one with partial content. */
@@ -110,7 +110,7 @@ async function receive(context: RunContext, op: Download, file: FileHandle, star
   const job = context.hasher.start(size)
   try {
     if (start > 0) {
-      await hashKept(context, file, job, start)
+      await hashExisting(context, file, job, start)
       context.onBytes(start)
       if (start === size) return await job.digest()
     }
@@ -126,7 +126,7 @@ async function receive(context: RunContext, op: Download, file: FileHandle, star
     // The server ignored the range and sends everything.
     await file.truncate(0)
     context.onBytes(-start)
-    return await writeAnew(context, answer.body, { file, size })
+    return await writeFromStart(context, answer.body, { file, size })
   } finally {
     // The file must not be read any more when it is closed.
     await job.abandon()
@@ -134,7 +134,7 @@ async function receive(context: RunContext, op: Download, file: FileHandle, star
 }
 
 /** Hashes the existing part. */
-async function hashKept({ signal }: RunContext, file: FileHandle, job: HashJob, size: number): Promise<void> {
+async function hashExisting({ signal }: RunContext, file: FileHandle, job: HashJob, size: number): Promise<void> {
   for (let at = 0; at < size;) {
     signal.throwIfAborted()
     at = Math.min(size, at + KEPT)
@@ -152,7 +152,7 @@ interface Target {
   size: number
 }
 
-async function writeAnew(
+async function writeFromStart(
   context: RunContext,
   body: AsyncIterable<Uint8Array>,
   { file, size }: Pick<Target, 'file' | 'size'>,

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { closeSync, fchmodSync, fstatSync, fsync, futimesSync, openSync, rmSync, writeSync } from 'node:fs'
 import { promisify } from 'node:util'
 import pLimit, { type LimitFunction } from 'p-limit'
-import { gather } from '../../../base/byte-buffer.ts'
+import { collectBytes } from '../../../base/byte-buffer.ts'
 import { randomHex } from '../../../base/random.ts'
 import { BadTar, readTar, type TarEntry } from '../../../base/tar-reader.ts'
 import { contract } from '../../../contract/contract.ts'
@@ -25,7 +25,7 @@ const END = '.svc-end.json'
 /** Longest last entry, bytes: a line for each of a thousand rejected paths. */
 const LONGEST_END = 8 * 1_048_576
 /** Largest requested archive, bytes. */
-const MOST_BYTES = 64 * 1_048_576
+const MAX_BYTES = 64 * 1_048_576
 
 /** Groups downloads of files up to `most` bytes into archives; larger ones are left out. */
 export function downloadGroups(context: Pick<RunContext, 'capabilities'>, ops: readonly Download[], most: number) {
@@ -33,7 +33,7 @@ export function downloadGroups(context: Pick<RunContext, 'capabilities'>, ops: r
   // A file with the name of the archive's own last entry would be ambiguous.
   const isBatchable = ({ file, there }: Download): boolean =>
     offer !== undefined && file.size <= most && there !== `/${END}`
-  const room = { entries: offer?.entries ?? 0, bytes: MOST_BYTES }
+  const room = { entries: offer?.entries ?? 0, bytes: MAX_BYTES }
   const groups = offer ? splitIntoBatches(ops.filter(isBatchable), room, ({ file }) => file.size) : []
   return { groups, rest: ops.filter((op) => !isBatchable(op)) }
 }
@@ -109,7 +109,7 @@ async function receive(
         wanted.delete(path)
         onResult(asked.op, { error: new Changed('remote') })
         // The file on the server has changed size: do not read the rest of the archive for it.
-        if (entry.size > MOST_BYTES) return false
+        if (entry.size > MAX_BYTES) return false
         continue
       }
       if (entry.size !== size) throw new InvalidArchive()
@@ -129,7 +129,7 @@ async function receive(
 
 async function contentOf(entry: TarEntry, most: number): Promise<Buffer> {
   if (entry.size > most) throw new InvalidArchive()
-  const parts = (await gather(entry.body)).take()
+  const parts = (await collectBytes(entry.body)).take()
   return parts.length === 1
     ? Buffer.from(parts[0]!.buffer, parts[0]!.byteOffset, parts[0]!.length)
     : Buffer.concat(parts)
@@ -171,7 +171,7 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
   let bytes = 0
   let storing: Promise<void> = Promise.resolve()
 
-  async function turn(): Promise<void> {
+  async function downloadNext(): Promise<void> {
     await storing
     const whole = chunk
     storing = oneByOne(() => writeAll(context, whole, onResult))
@@ -185,11 +185,11 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
     async add(arrived: Arrived): Promise<void> {
       chunk.push(arrived)
       bytes += arrived.content.length
-      if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await turn()
+      if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await downloadNext()
     },
     /** Resolves when all files are in place. */
     async finish(): Promise<void> {
-      await turn()
+      await downloadNext()
       await storing
     },
   }

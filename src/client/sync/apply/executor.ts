@@ -25,7 +25,7 @@ export async function waitForAll(works: Promise<unknown>[]): Promise<void> {
 export type Executor = ReturnType<typeof makeExecutor>
 
 /** Executes an operation; false if it has become unnecessary. */
-type Act<O extends Op> = (op: O) => Promise<Effect> | Effect | false
+type Run<O extends Op> = (op: O) => Promise<Effect> | Effect | false
 
 export type OperationResult = { effect: Effect } | { error: unknown }
 
@@ -104,7 +104,7 @@ export function makeExecutor(context: RunContext) {
   /** Runs operations that belong together, usually one, and reports them once their effect is committed. */
   async function runSingle<O extends Op>(
     group: readonly O[],
-    act: () => ReturnType<Act<O>>,
+    act: () => ReturnType<Run<O>>,
     recording: Recording,
   ): Promise<void> {
     const able = group.filter(canStart)
@@ -131,7 +131,7 @@ export function makeExecutor(context: RunContext) {
   /** Groups run in order; operations of a group depend on each other. */
   async function groupsInOrder<O extends Op>(
     groups: readonly O[][],
-    act: (group: O[]) => ReturnType<Act<O>>,
+    act: (group: O[]) => ReturnType<Run<O>>,
   ): Promise<void> {
     const recording: Recording = []
     const works = async (): Promise<void> => {
@@ -142,19 +142,19 @@ export function makeExecutor(context: RunContext) {
 
   return {
     result: results.result,
-    inOrder: <O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> =>
+    inOrder: <O extends Op>(ops: readonly O[], act: Run<O>): Promise<void> =>
       groupsInOrder(
         ops.map((op) => [op]),
         ([op]) => act(op!),
       ),
     groupsInOrder,
-    async all<O extends Op>(ops: readonly O[], act: Act<O>): Promise<void> {
+    async all<O extends Op>(ops: readonly O[], act: Run<O>): Promise<void> {
       const recording: Recording = []
       const limit = pLimit(CONCURRENCY)
       await recorded(recording, waitForAll(ops.map((op) => limit(() => runSingle([op], () => act(op), recording)))))
     },
     /** Runs batches concurrently, then one by one what fell out of them. */
-    async inBatches<O extends Op>(groups: readonly (readonly O[])[], send: SendBatch<O>, act: Act<O>): Promise<void> {
+    async inBatches<O extends Op>(groups: readonly (readonly O[])[], send: SendBatch<O>, act: Run<O>): Promise<void> {
       const recording: Recording = []
       const limit = pLimit(GROUP_CONCURRENCY)
       const unbatched: O[] = []

@@ -95,13 +95,13 @@ async function place(context: RunContext, move: Placement): Promise<Effect> {
     changes.push({ end: op.key })
   } else renameNoReplace(temporary, target)
   changes.push(...forgotten(context, op.key))
-  const placed = stillThat(target, id)
+  const placed = identityIfUnchanged(target, id)
   if (placed) changes.push({ hash: op.key, hashed: { id: placed, sha256: op.file.sha256, blank: false, at } })
   return { folders: [dirname(target)], changes }
 }
 
 /** The identity of a downloaded file, if it is unchanged; only then its hash is stored. */
-function stillThat(target: string, fetched: Identity): Identity | undefined {
+function identityIfUnchanged(target: string, fetched: Identity): Identity | undefined {
   const stats = lstatSync(target, { bigint: true, throwIfNoEntry: false })
   if (!stats?.isFile()) return undefined
   const id = identityOf(stats)

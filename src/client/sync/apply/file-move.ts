@@ -48,16 +48,16 @@ export async function requestMove(context: RunContext, from: string, to: string,
 /** Verifies that the item to rename is as planned. */
 export function assertSource(context: RunContext, { from, kind, id }: OpOf<'move-local'>): void {
   assertFolders(context.root, from.here)
-  assertThat(toLocalPath(context.root, from.here), kind, id)
+  assertIdentity(toLocalPath(context.root, from.here), kind, id)
 }
 
 /** Verifies that a moved item is still at its target. */
 export function assertArrived(context: RunContext, { here, kind, id }: OpOf<'move-remote'>): void {
   assertFolders(context.root, here)
-  assertThat(toLocalPath(context.root, here), kind, id)
+  assertIdentity(toLocalPath(context.root, here), kind, id)
 }
 
-function assertThat(place: string, kind: 'file' | 'dir', id: Identity | undefined): void {
+function assertIdentity(place: string, kind: 'file' | 'dir', id: Identity | undefined): void {
   if (id) assertFile(place, id)
   else if (lstatPath(place)?.kind !== kind) throw new Changed('local')
 }

@@ -15,11 +15,11 @@ const { delete: remove, mkdir, files_batch: batch } = contract.syncFiles.actions
 
 const repeatable = true
 
-type Making = OpOf<'make-remote'>
+type MakeRemote = OpOf<'make-remote'>
 type Removal = OpOf<'remove-remote'>
 
 /** Creates a folder on the server with its missing parents. */
-export async function makeRemoteFolder(context: RunContext, op: Making): Promise<Effect> {
+export async function makeRemoteFolder(context: RunContext, op: MakeRemote): Promise<Effect> {
   assertFolder(context, op)
   await context.throttle(mkdir, () =>
     context.api.call(mkdir, { path: op.there }, { signal: context.signal, repeatable }),
@@ -28,14 +28,14 @@ export async function makeRemoteFolder(context: RunContext, op: Making): Promise
 }
 
 /** Creates folders on the server in one request. */
-export const makeRemoteFolders = (context: RunContext): SendBatch<Making> =>
+export const makeRemoteFolders = (context: RunContext): SendBatch<MakeRemote> =>
   makeBatchSender(context, assertFolder, made, ({ there }) => ({ op: 'mkdir', path: there }))
 
-function assertFolder(context: RunContext, op: Making): void {
+function assertFolder(context: RunContext, op: MakeRemote): void {
   if (lstatPath(toLocalPath(context.root, op.here))?.kind !== 'dir') throw new Changed('local')
 }
 
-function made(context: RunContext, op: Making): Effect {
+function made(context: RunContext, op: MakeRemote): Effect {
   const node: RemoteNode = { kind: 'dir', path: op.there }
   context.remote.nodes.set(op.key, node)
   return {

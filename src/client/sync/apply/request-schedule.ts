@@ -25,11 +25,11 @@ const SMALL = 256 * 1024
 /** Files from this size on, in bytes, wait until the smaller ones are done. */
 const LARGE = 8 * 1_048_576
 
-type Means = Pick<RunContext, 'limits' | 'capabilities'>
+type ScheduleContext = Pick<RunContext, 'limits' | 'capabilities'>
 type Transfer = OpOf<'upload'> | OpOf<'download'>
 
 /** Groups a plan into requests: small files in batches by folder, which keeps flushing cheap; large ones last. */
-export function schedule({ limits, capabilities }: Means, ops: readonly Op[]): Schedules {
+export function schedule({ limits, capabilities }: ScheduleContext, ops: readonly Op[]): Schedules {
   const of = <K extends Op['op']>(kind: K): OpOf<K>[] =>
     ops.filter((op): op is OpOf<K> => op.op === kind).sort((a, b) => (a.key < b.key ? -1 : 1))
   const [up, down] = [of('upload'), of('download')]
@@ -83,7 +83,7 @@ const limitsOf: Partial<Record<Op['op'], { single: string; company: string }>> =
 }
 
 /** How many requests of each limited kind a plan needs, if all goes well. */
-export function requestsOf(means: Means, ops: readonly Op[]): Map<string, number> {
+export function requestsOf(means: ScheduleContext, ops: readonly Op[]): Map<string, number> {
   const requests = new Map<string, number>()
   const add = (limit: string, count: number): void => {
     if (count > 0) requests.set(limit, (requests.get(limit) ?? 0) + count)

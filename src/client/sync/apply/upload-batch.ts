@@ -43,14 +43,14 @@ function headerOf(op: Upload): Buffer {
 const LATEST = 8 ** 11 - 1
 
 /** Most overhead of an entry: headers for the longest path, and padding. */
-const BESIDE = 8 * 1_024
+const ENTRY_OVERHEAD = 8 * 1_024
 
 /** Groups uploads of files up to `most` bytes into archives; larger ones, or those with invalid times, are left out. */
 export function uploadGroups(context: Pick<RunContext, 'capabilities'>, ops: readonly Upload[], most: number) {
   const room = context.capabilities.upload_batch
   const isBatchable = (op: Upload): boolean =>
     room !== undefined && op.local.id.size <= most && mtimeOf(op) > 0 && mtimeOf(op) <= LATEST
-  const groups = room ? splitIntoBatches(ops.filter(isBatchable), room, (op) => op.local.id.size + BESIDE) : []
+  const groups = room ? splitIntoBatches(ops.filter(isBatchable), room, (op) => op.local.id.size + ENTRY_OVERHEAD) : []
   return { groups, rest: ops.filter((op) => !isBatchable(op)) }
 }
 

@@ -13,8 +13,8 @@ const SLOTS = 4
 export async function* hashedChunks(file: FileHandle, size: number, job: HashJob): AsyncGenerator<Buffer> {
   const slots: { memory: Buffer; hashed: Promise<void> }[] = []
 
-  async function read(turn: number, position: number): Promise<Buffer> {
-    const slot = (slots[turn % SLOTS] ??= { memory: job.memory(Math.min(CHUNK, size)), hashed: Promise.resolve() })
+  async function read(index: number, position: number): Promise<Buffer> {
+    const slot = (slots[index % SLOTS] ??= { memory: job.memory(Math.min(CHUNK, size)), hashed: Promise.resolve() })
     await slot.hashed
     const { bytesRead } = await file.read(slot.memory, 0, Math.min(slot.memory.length, size - position), position)
     const chunk = slot.memory.subarray(0, bytesRead)
@@ -25,11 +25,11 @@ export async function* hashedChunks(file: FileHandle, size: number, job: HashJob
 
   let next = size > 0 ? read(0, 0) : undefined
   try {
-    for (let turn = 1, position = 0; next; turn += 1) {
+    for (let index = 1, position = 0; next; index += 1) {
       const chunk = await next
       if (chunk.length === 0) return
       position += chunk.length
-      next = position < size ? read(turn, position) : undefined
+      next = position < size ? read(index, position) : undefined
       next?.catch(ignored)
       yield chunk
     }

@@ -36,7 +36,7 @@ export interface ScanOptions {
 const FOLDERS = new Set<SkipCode>(['mount', 'nested'])
 
 /** Entries per turn of the event loop. */
-const TURN = 500
+const BATCH_SIZE = 500
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -50,7 +50,7 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
   const waiting: { path: string; key: string }[] = [{ path: ROOT, key: ROOT }]
   /** Folders with a name that is not UTF-8. */
   const misnamed = new Set<string>()
-  let looked = 0
+  let scanned = 0
 
   for (let folder = waiting.pop(); folder; folder = waiting.pop()) {
     const { path: at, key: folderKey } = folder
@@ -73,13 +73,13 @@ export async function scan({ root, fold, base, rules, signal }: ScanOptions): Pr
         tree.nodes.set(key, node)
         // Nothing below was listed: absence proves nothing.
         tree.incomplete.add(key)
-        leaveOut(tree, folderKey, path, node.code)
+        skip(tree, folderKey, path, node.code)
       } else {
         tree.nodes.set(key, node)
         if (node.kind === 'dir') waiting.push({ path, key })
       }
-      looked += 1
-      if (looked % TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+      scanned += 1
+      if (scanned % BATCH_SIZE === 0) await new Promise((resolve) => setImmediate(resolve))
       signal?.throwIfAborted()
     }
   }
@@ -102,7 +102,7 @@ export const identityOf = (stats: BigIntStats): Identity => ({
   ino: stats.ino,
 })
 
-function leaveOut(tree: Tree<LocalNode>, folderKey: string, path: string, code: SkipCode, detail?: string): void {
+function skip(tree: Tree<LocalNode>, folderKey: string, path: string, code: SkipCode, detail?: string): void {
   tree.occupied.add(folderKey)
   tree.skipped.push(detail === undefined ? { path, code } : { path, code, detail })
 }
@@ -110,7 +110,7 @@ function leaveOut(tree: Tree<LocalNode>, folderKey: string, path: string, code: 
 /** Skips the contents of a folder. Unlisted is not empty: nothing below is deleted anywhere. */
 function unreadable(tree: Tree<LocalNode>, key: string, path: string, why: string): void {
   tree.incomplete.add(key)
-  leaveOut(tree, key, path, 'unreadable', why)
+  skip(tree, key, path, 'unreadable', why)
 }
 
 /** The names in a folder by key, in a stable order; of two spellings of one name only the agreed one, or the first. */
@@ -128,7 +128,7 @@ function namesIn(
       const name = decode(bytes)
       if (name === undefined) {
         misnamed.add(key)
-        leaveOut(tree, key, childOf(path, bytes.toString('latin1')), 'not_utf8')
+        skip(tree, key, childOf(path, bytes.toString('latin1')), 'not_utf8')
       } else names.push(name)
     }
   } catch (error) {
@@ -141,7 +141,7 @@ function namesIn(
     const rival = byKey.get(childKey)
     const known = rival === undefined ? undefined : base.get(childKey)
     const wins = rival === undefined || (known !== undefined && nameOf(known.path) === name)
-    if (rival !== undefined) leaveOut(tree, key, childOf(path, wins ? rival : name), 'collision')
+    if (rival !== undefined) skip(tree, key, childOf(path, wins ? rival : name), 'collision')
     if (wins) byKey.set(sharedKey(base, childKey), name)
   }
   return byKey

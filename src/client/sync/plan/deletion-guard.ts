@@ -9,7 +9,7 @@ export type MaxDelete = { files: number } | { percent: number } | 'any' | undefi
 const FEW = 25
 const SHARE = 30
 /** With at least this many entries, a side that became empty counts as lost. */
-const EMPTIED = 2
+const MIN_EMPTIED = 2
 
 export interface BlockedDeletions {
   /** The side that would lose its files. */
@@ -40,7 +40,7 @@ export function guardDeletions({ base, local, remote, ops, of, max }: Parts): Bl
   const emptied = { local: remote.nodes.size === 0, remote: local.nodes.size === 0 }
   for (const side of ['local', 'remote'] as const) {
     const count = deletions[side]
-    if (max === undefined && emptied[side] && base.size >= EMPTIED && removes(ops, side)) {
+    if (max === undefined && emptied[side] && base.size >= MIN_EMPTIED && removes(ops, side)) {
       return { side, deletions: count, of, why: 'emptied' }
     }
     if (count > allowed(max, of)) return { side, deletions: count, of, why: 'many' }

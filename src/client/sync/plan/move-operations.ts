@@ -48,11 +48,11 @@ function spelling({ base, local, remote }: PlanInput) {
 /** The operation that repeats a local move on the server; `movedThere` are items that the server moved itself. */
 export function moveOnServer(
   trees: PlanInput,
-  turn: OrderedMove,
+  ordered: OrderedMove,
   movedThere: ReadonlySet<string>,
 ): OpOf<'move-remote'> {
   const { place, placeFor } = spelling(trees)
-  const { from, to, kind } = turn.move
+  const { from, to, kind } = ordered.move
   const { path } = trees.local.nodes.get(to)!
   const before = trees.base.get(from)
   return {
@@ -65,15 +65,19 @@ export function moveOnServer(
     id: idOf(trees, to),
     sha256: before?.kind === 'file' ? before.sha256 : undefined,
     files: filesIn(trees, from),
-    kept: deletedIn(trees, trees.remote, turn.move, movedThere),
-    cycle: turn.cycle,
+    kept: deletedIn(trees, trees.remote, ordered.move, movedThere),
+    cycle: ordered.cycle,
   }
 }
 
 /** The operation that repeats a server's move locally; `movedHere` are items that were moved locally. */
-export function moveLocally(trees: PlanInput, turn: OrderedMove, movedHere: ReadonlySet<string>): OpOf<'move-local'> {
+export function moveLocally(
+  trees: PlanInput,
+  ordered: OrderedMove,
+  movedHere: ReadonlySet<string>,
+): OpOf<'move-local'> {
   const { place, placeFor } = spelling(trees)
-  const { from, to, kind } = turn.move
+  const { from, to, kind } = ordered.move
   const { path } = trees.remote.nodes.get(to)!
   return {
     op: 'move-local',
@@ -84,8 +88,8 @@ export function moveLocally(trees: PlanInput, turn: OrderedMove, movedHere: Read
     kind,
     id: idOf(trees, from),
     files: filesIn(trees, from),
-    kept: deletedIn(trees, trees.local, turn.move, movedHere),
-    cycle: turn.cycle,
+    kept: deletedIn(trees, trees.local, ordered.move, movedHere),
+    cycle: ordered.cycle,
     undo: false,
   }
 }

@@ -22,7 +22,7 @@ export interface MovePlan {
 }
 
 /** Levels of nested folder moves; deeper ones are left to the rest of the plan. */
-const LEVELS = 200
+const MAX_LEVELS = 200
 
 /**
  * Decides which moves of one side the other follows, so that renames cause no transfers or deletions. If both sides
@@ -32,7 +32,7 @@ export function planMoves(input: PlanInput): MovePlan {
   const working = makeWorkingTrees(input)
   if (input.fold) working.respell()
   const isExcluded = makeExclusion(input.excluded)
-  for (let level = 0; level < LEVELS && planLevel(working, isExcluded); level += 1);
+  for (let level = 0; level < MAX_LEVELS && planLevel(working, isExcluded); level += 1);
   return { ops: working.ops, after: working.trees() }
 }
 

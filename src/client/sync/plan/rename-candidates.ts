@@ -40,12 +40,12 @@ function folderMoves(base: BaseTree, side: SideTree, pairs: readonly RenameMatch
     if (count > (claims.get(to)?.count ?? 0)) claims.set(to, { from, count })
   }
   const moves = [...claims].map(([to, { from }]): MoveCandidate => ({ from, to, kind: 'dir', sure: false }))
-  const tangled = tangledFolders(new Map(moves.map((each) => [each.from, each.to])), pairs)
+  const tangled = overlappingFolders(new Map(moves.map((each) => [each.from, each.to])), pairs)
   return moves.filter(({ from }) => !tangled.has(from)).sort(byFrom)
 }
 
 /** Folders whose move would leave a file above or below its own target: their files move one by one. */
-function tangledFolders(folders: ReadonlyMap<string, string>, pairs: readonly RenameMatch[]): Set<string> {
+function overlappingFolders(folders: ReadonlyMap<string, string>, pairs: readonly RenameMatch[]): Set<string> {
   const knotted = new Set<string>()
   for (const { from, to } of pairs) {
     for (let at = parentOf(from); at !== ROOT; at = parentOf(at)) {

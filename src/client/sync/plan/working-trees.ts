@@ -63,8 +63,8 @@ export function makeWorkingTrees(input: PlanInput): WorkingTrees {
     follow(going, found) {
       const moved = { local: sourcesOf(found.local), remote: sourcesOf(found.remote) }
       return plan([
-        ...inOrder(going.local).map((turn) => moveOnServer(trees, turn, moved.remote)),
-        ...inOrder(going.remote).map((turn) => moveLocally(trees, turn, moved.local)),
+        ...inOrder(going.local).map((ordered) => moveOnServer(trees, ordered, moved.remote)),
+        ...inOrder(going.remote).map((ordered) => moveLocally(trees, ordered, moved.local)),
       ])
     },
     undo: (moves) => plan(moves.map((move) => undoLocalMove(trees, move))),

@@ -44,9 +44,9 @@ export function readCapabilities(features: Features): Capabilities {
 }
 
 /** Statuses of an unknown address or unsupported request. */
-const NOT_HERE = new Set([400, 404, 405, 415, 501])
+const UNSUPPORTED = new Set([400, 404, 405, 415, 501])
 /** Includes statuses of proxies that reject such requests. */
-const HELD_UP = new Set([...NOT_HERE, 403, 406])
+const UNSUPPORTED_OR_BLOCKED = new Set([...UNSUPPORTED, 403, 406])
 
 type Batch = 'upload_batch' | 'download_batch' | 'files_batch'
 
@@ -65,8 +65,8 @@ export function fallback(capabilities: Capabilities, batch: Batch, error: unknow
     return 'again'
   }
   const absent = isFault(error)
-    ? NOT_HERE.has(error.status) || ['internal', 'too_large'].includes(error.code)
-    : error instanceof Unreachable && error.status !== undefined && HELD_UP.has(error.status)
+    ? UNSUPPORTED.has(error.status) || ['internal', 'too_large'].includes(error.code)
+    : error instanceof Unreachable && error.status !== undefined && UNSUPPORTED_OR_BLOCKED.has(error.status)
   if (!absent) return undefined
   capabilities[batch] = undefined
   return 'alone'

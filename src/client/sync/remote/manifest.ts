@@ -1,5 +1,5 @@
 import { contract } from '../../../contract/contract.ts'
-import { notOurs, readJson } from '../../http/response.ts'
+import { foreignResponse, readJson } from '../../http/response.ts'
 import type { Api } from '../../api.ts'
 import { knownTime } from '../../files/modification-time.ts'
 import { Unreachable } from '../../errors.ts'
@@ -48,7 +48,7 @@ function readListing(document: Record<string, unknown>, from: string): Listing {
   const { ok, files, directories = [], cursor, epoch = '', server_id = '' } = document
   const sound = ok === true && Array.isArray(files) && Array.isArray(directories)
   if (!sound || typeof epoch !== 'string' || typeof server_id !== 'string') {
-    throw notOurs(from, 200, 'an invalid listing')
+    throw foreignResponse(from, 200, 'an invalid listing')
   }
   const rejected: Skipped[] = []
   const seen = new Map<string, Listed>()

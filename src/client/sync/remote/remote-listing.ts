@@ -57,7 +57,7 @@ export async function currentListing(parts: ListingParts): Promise<CurrentListin
   const isNew = known === undefined && state.get('epoch') === undefined && parts.rows?.areNew() === true
   if (follows && (known !== undefined || isNew)) {
     try {
-      const current = isNew ? await learnAll(parts, undefined) : await follow(parts)
+      const current = isNew ? await listByIds(parts, undefined) : await follow(parts)
       if (current) return current
     } catch (error) {
       rewound = isFault(error, 'epoch_mismatch')
@@ -92,7 +92,7 @@ async function follow(parts: ListingParts): Promise<CurrentListing | undefined> 
     cursor = page.cursor
     if (hasNodes && cursor >= known) state.learn(page)
     // A listing has no IDs, which the feed refers to: request them now.
-    else if (!hasNodes && page.files) return learnAll(parts, epoch)
+    else if (!hasNodes && page.files) return listByIds(parts, epoch)
     if (!page.more) break
     if (pages === PAGES) throw new InvalidResponse('endless')
   }
@@ -106,7 +106,7 @@ const isOwn = ({ root }: ListingParts, answer: Named, epoch: string | undefined)
   answer.server_id === root.registered.server_id && (epoch === undefined || answer.epoch === epoch)
 
 /** Requests every row with its id, from which the feed can be followed; undefined for another server or epoch. */
-async function learnAll(parts: ListingParts, epoch: string | undefined): Promise<CurrentListing | undefined> {
+async function listByIds(parts: ListingParts, epoch: string | undefined): Promise<CurrentListing | undefined> {
   const { state, api, throttle, signal } = parts
   const answer = await throttle(initialSync, () => api.call(initialSync, {}, { signal }))
   if (!isOwn(parts, answer, epoch)) return undefined

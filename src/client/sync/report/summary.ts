@@ -39,7 +39,7 @@ interface ReportParts {
 }
 
 /** Additional data of a dry run. */
-interface Prospect {
+interface DryRunData {
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>
   refusal: Refused | undefined
@@ -98,7 +98,7 @@ export function makeReport({ root, dryRun, clock, emit, done, last }: ReportPart
       for (const [key, skipped] of more) failed.set(key, skipped)
     },
     gaveUp: ({ changed }: ApplyResult): void => void forGood.push(...changed.values()),
-    dryRun({ ops }: Plan, { local, remote, refusal, newRules }: Prospect): void {
+    dryRun({ ops }: Plan, { local, remote, refusal, newRules }: DryRunData): void {
       refused = refusal
       for (const op of ops) {
         if (op.op === 'record' || op.op === 'forget' || op.op === 'move-base') continue

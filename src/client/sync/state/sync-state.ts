@@ -66,7 +66,7 @@ export type Change =
   | { settled: string }
 
 /** Facts that identify the owner of a state; with another value it belongs to something else. */
-export interface Belonging {
+export interface OwnerFacts {
   root_id: string
   server_id: string
   user_id: number
@@ -114,7 +114,7 @@ const SCHEMA = `
 /** Opens the state of one root. A damaged file, or one of another root, server or account, is moved aside: `fresh` says so. */
 export function openState(
   file: string,
-  belonging: Belonging,
+  belonging: OwnerFacts,
 ): { state: State; fresh: 'new' | 'damaged' | 'foreign' | undefined } {
   const isNew = !existsSync(file)
   try {
@@ -140,7 +140,7 @@ function moveAside(file: string, why: string): void {
   for (const tail of ['-wal', '-shm']) rmSync(`${file}${tail}`, { force: true })
 }
 
-function openOwn(file: string, belonging: Belonging): State | undefined {
+function openOwn(file: string, belonging: OwnerFacts): State | undefined {
   const db = openSqliteFile(file)
   try {
     // Everything is read anyway: damage is better found now than during a run.
@@ -149,7 +149,7 @@ function openOwn(file: string, belonging: Belonging): State | undefined {
     // In one commit: each statement on its own would be flushed.
     db.transaction(() => db.script(SCHEMA + REMOTE_SCHEMA + JOURNAL_SCHEMA))
     const state = makeState(db)
-    const known = state.get<Belonging & { format: number }>('belonging')
+    const known = state.get<OwnerFacts & { format: number }>('belonging')
     const own = { ...belonging, format: FORMAT }
     if (known === undefined) state.set('belonging', own)
     else if (JSON.stringify(known) !== JSON.stringify(own)) {

@@ -246,7 +246,7 @@ export const english = {
   to_schedule: 'every night at 3:30:',
   to_create: 'make one now:',
   to_prove: 'see whether the last one can be restored:',
-  to_prove_again: 'prove the last one anew:',
+  to_prove_again: 'test the last one again:',
 
   all_well: 'All checks passed.',
   some_warnings: (count: number) => plural(count, 'One thing needs attention.', 'things need attention.'),

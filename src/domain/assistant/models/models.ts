@@ -47,7 +47,7 @@ async function keyOf(settings: Settings): Promise<string> {
   try {
     return await settings.secret('assistant.api_key')
   } catch {
-    const text = `The key for the models cannot be opened any more; set it anew: ${SET}api_key - < FILE`
+    const text = `The key for the models can no longer be opened. Set it again: ${SET}api_key - < FILE`
     throw fault('assistant_unavailable', { text })
   }
 }

@@ -69,14 +69,14 @@ export function desktopTools({ apps, desktop }: Deps): Tool[] {
     }),
     typedTool({
       name: 'reload_app',
-      description: 'Loads an open app of the desktop anew.',
+      description: 'Reloads an open app of the desktop.',
       parameters: Type.Object({ slug: Slug }),
       // Unsaved input of the app is lost.
       effect: ({ slug }) => effectOfApp(slug, 'alters'),
       untrusted: false,
       async run({ account }, { slug }) {
         await visible(account, slug)
-        return { text: `${slug} is loaded anew.`, action: { type: 'reload_app', data: { slug } } }
+        return { text: `${slug} was reloaded.`, action: { type: 'reload_app', data: { slug } } }
       },
     }),
     saveComponent,

@@ -14,12 +14,12 @@ import { OWNER, putBy, type BlobStore } from './blobs.ts'
 
 const READ_AHEAD = 512 * 1024
 
-const nothingThere = (error: unknown): undefined => {
+const ignoreMissing = (error: unknown): undefined => {
   if (errorCode(error) !== 'ENOENT') throw error
 }
 
 /** Layout of a store's folder and publishing of files. */
-function makeShelves(folder: string) {
+function makeLayout(folder: string) {
   const pathOf = (sha256: string) => join(folder, sha256.slice(0, 2), sha256.slice(2, 4), sha256)
   // Folders whose names are known to be durable.
   const known = new Set<string>()
@@ -88,7 +88,7 @@ async function restoreRemoved(
     // Another process may do the same.
     await publish(path, sha256)
       .then(() => unlink(path))
-      .catch(nothingThere)
+      .catch(ignoreMissing)
   }
 }
 
@@ -101,7 +101,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
   const marker = join(folder, OWNER)
   await mkdir(temporary, { recursive: true, mode: 0o700 })
   await sweep(temporary)
-  const { pathOf, publish } = makeShelves(folder)
+  const { pathOf, publish } = makeLayout(folder)
   const hasher = makeHasher()
   await restoreRemoved(temporary, publish)
 
@@ -181,7 +181,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
       }
     },
 
-    owner: () => readRegularFile(marker).then((text) => text.trim(), nothingThere),
+    owner: () => readRegularFile(marker).then((text) => text.trim(), ignoreMissing),
     claim: (owner) => writeDurably(marker, `${owner}\n`),
 
     async check() {

@@ -58,10 +58,10 @@ export function ownedBlobs(blobs: BlobStore, owner: string, known: KnownContents
     throw foreign()
   }
 
-  let looked: Promise<void> | undefined
+  let checked: Promise<void> | undefined
   const once = (): Promise<void> =>
-    (looked ??= assertOwn().catch((error: unknown) => {
-      looked = undefined
+    (checked ??= assertOwn().catch((error: unknown) => {
+      checked = undefined
       throw error
     }))
 

@@ -6,7 +6,7 @@ import { isTransient, S3Failure, fromS3Error } from './s3-errors.ts'
 
 const READ_AHEAD = 512 * 1024
 /** Most consecutive interruptions without a byte between them. */
-const MOST_BREAKS = 5
+const MAX_INTERRUPTIONS = 5
 
 export interface ObjectRange {
   sha256: string
@@ -49,7 +49,7 @@ async function* bytesOf(
       // A range after the end is empty, as with a file.
       if (error.status === 416 && etag === null) return undefined
       if (error.status === 412)
-        throw new Busy('The content was stored anew while it was read. Try again.', { cause: error })
+        throw new Busy('The content was stored again while it was read. Try again.', { cause: error })
       throw error
     }
   }
@@ -77,7 +77,7 @@ async function* bytesOf(
       lastError = error
     }
     if (at > last) return
-    if (breaks >= MOST_BREAKS) throw fromS3Error(place, lastError)
+    if (breaks >= MAX_INTERRUPTIONS) throw fromS3Error(place, lastError)
   }
 }
 

@@ -24,15 +24,15 @@ import { isRefusedUnprocessed, S3Failure } from './s3-errors.ts'
 // connection broke, its marker remains until then.
 
 /** Time limit from the marker to the check of the age, and from the check to the deletion; ms. */
-const HASTE = MINUTE
+const STEP_LIMIT = MINUTE
 /** Age from which a marker is abandoned, ms. */
 const ABANDONED = 10 * MINUTE
 /** S3 times have a resolution of a second. */
 const RESOLUTION = SECOND
 /** Most attempts to send a content. */
-const SENDINGS = 5
+const MAX_ATTEMPTS = 5
 /** Delays between checks, ms. */
-const LOOKS = { first: 50, longest: SECOND }
+const CHECK_DELAYS = { first: 50, longest: SECOND }
 
 const markersOf = (sha256: string) => `doomed/${sha256}/`
 
@@ -76,15 +76,15 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
   let isOver = true
   try {
     const marked = await requests.ask({ method: 'PUT', key: marker })
-    const look = await factsOf(requests, key)
-    if (!look || look.touched >= before) return false
-    const from = look.answer.storeTime
-    if (from - marked.storeTime > HASTE) return false
+    const facts = await factsOf(requests, key)
+    if (!facts || facts.touched >= before) return false
+    const from = facts.answer.storeTime
+    if (from - marked.storeTime > STEP_LIMIT) return false
     isOver = false
     await requests.ask({
       method: 'DELETE',
       key,
-      within: { from, seconds: HASTE / SECOND },
+      within: { from, seconds: STEP_LIMIT / SECOND },
       again: isRefusedUnprocessed,
     })
     isOver = true
@@ -99,9 +99,14 @@ export async function removeOld(requests: S3Requests, key: string, sha256: strin
 }
 
 /** Waits until no removal of a content is in progress. True if an abandoned marker was deleted. */
-async function removalsOver(requests: S3Requests, place: S3Location, sha256: string, most: number): Promise<boolean> {
+async function waitForRemovals(
+  requests: S3Requests,
+  place: S3Location,
+  sha256: string,
+  most: number,
+): Promise<boolean> {
   let wasAbandoned = false
-  const backoff = makeBackoff({ ...LOOKS, attempts: most + 1 })
+  const backoff = makeBackoff({ ...CHECK_DELAYS, attempts: most + 1 })
   for (;;) {
     let isMarked = false
     for await (const { key, modified, storeTime } of listed(requests, place, markersOf(sha256), 1_000)) {
@@ -120,15 +125,15 @@ async function removalsOver(requests: S3Requests, place: S3Location, sha256: str
 }
 
 /** Calls `send` again after a removal. Checks for removals at most `most` times, then throws `Busy`. */
-export async function sendToStay(
+export async function sendPersistently(
   requests: S3Requests,
   place: S3Location,
-  { key, sha256, looks }: { key: string; sha256: string; looks: number },
+  { key, sha256, checks }: { key: string; sha256: string; checks: number },
   send: () => Promise<void>,
 ): Promise<void> {
-  for (let sendings = 0; sendings < SENDINGS; sendings += 1) {
+  for (let sendings = 0; sendings < MAX_ATTEMPTS; sendings += 1) {
     await send()
-    if (await removalsOver(requests, place, sha256, looks)) continue
+    if (await waitForRemovals(requests, place, sha256, checks)) continue
     if (await factsOf(requests, key)) return
   }
   throw new Busy(`The store ${place.name} does not keep what it is sent. Try again in a moment.`)

@@ -168,12 +168,12 @@ async function* incoming(response: Response, watching: Watch): AsyncGenerator<Ui
 }
 
 async function whole(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const gathered = new ByteBuffer()
+  const body = new ByteBuffer()
   for await (const chunk of chunks) {
-    gathered.add(chunk)
-    if (gathered.size > LONGEST) throw new ConnectionLost('The answer is longer than any.')
+    body.add(chunk)
+    if (body.size > LONGEST) throw new ConnectionLost('The answer is longer than any.')
   }
-  return Buffer.concat(gathered.take()).toString('utf8')
+  return Buffer.concat(body.take()).toString('utf8')
 }
 
 /** Signed requests to one store, with retries and a time limit for silence. */

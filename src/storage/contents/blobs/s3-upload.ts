@@ -9,7 +9,7 @@ import { fieldsOf, partsXml } from './s3-xml.ts'
 const MIB = 1 << 20
 const PIECE = MIB / 4
 /** Most parts of a multipart upload. */
-const MOST_PARTS = 10_000
+const MAX_PARTS = 10_000
 /** Parts sent concurrently. */
 const WIDTH = 3
 /** Most starts of an upload that the store has lost. */
@@ -23,7 +23,7 @@ export interface UploadSizes {
 }
 
 /** Bytes of each part of a content. */
-export const partSizeOf = (size: number, part: number): number => Math.max(part, Math.ceil(size / MOST_PARTS))
+export const partSizeOf = (size: number, part: number): number => Math.max(part, Math.ceil(size / MAX_PARTS))
 
 async function* slice(file: FileHandle, from: number, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size;) {

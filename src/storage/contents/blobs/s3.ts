@@ -8,7 +8,7 @@ import { OWNER, putBy, type BlobStore } from './blobs.ts'
 import { listed } from './s3-listing.ts'
 import type { S3Location } from './s3-location.ts'
 import { readObject } from './s3-read.ts'
-import { factsOf, removeOld, sendToStay, touchedAt } from './s3-removal.ts'
+import { factsOf, removeOld, sendPersistently, touchedAt } from './s3-removal.ts'
 import { makeRequests, type S3RetryPolicy } from './s3-request.ts'
 import { S3Failure } from './s3-errors.ts'
 import { send, type UploadSizes } from './s3-upload.ts'
@@ -20,20 +20,20 @@ export interface S3Tuning extends S3RetryPolicy, UploadSizes {
   /** Objects per page of a list. */
   page: number
   /** Most checks of a put for concurrent removals, a second apart at most. */
-  looks: number
+  checks: number
 }
 
-const usual: S3Tuning = {
+const defaults: S3Tuning = {
   tries: 5,
   pause: 200,
   silence: 60_000,
   single: 64 * MIB,
   part: 32 * MIB,
   page: 1_000,
-  looks: 30,
+  checks: 30,
 }
 
-const OURS = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
+const CONTENT_NAME = /^([0-9a-f]{2})\/([0-9a-f]{2})\/(\1\2[0-9a-f]{60})$/
 
 const keyOf = (sha256: string) => `${sha256.slice(0, 2)}/${sha256.slice(2, 4)}/${sha256}`
 
@@ -66,7 +66,7 @@ export async function openS3(
   tuning: Partial<S3Tuning> = {},
   job?: AbortSignal,
 ): Promise<BlobStore> {
-  const tuned = { ...usual, ...tuning }
+  const tuned = { ...defaults, ...tuning }
   await mkdir(scratchFolder, { recursive: true, mode: 0o700 })
   await sweep(scratchFolder)
   const requests = makeRequests(place, tuned, job)
@@ -78,7 +78,7 @@ export async function openS3(
     receiveBlob(source, max, { folder: scratchFolder, hasher }, (arrived) => {
       const key = keyOf(arrived.sha256)
       const sending = () => send(requests, key, arrived, tuned, hasher)
-      return sendToStay(requests, place, { key, sha256: arrived.sha256, looks: tuned.looks }, sending)
+      return sendPersistently(requests, place, { key, sha256: arrived.sha256, checks: tuned.checks }, sending)
     })
 
   return {
@@ -94,7 +94,7 @@ export async function openS3(
 
     async *list() {
       for await (const { key, size, modified, ahead } of listed(requests, place, '', tuned.page)) {
-        const sha256 = OURS.exec(key)?.[3]
+        const sha256 = CONTENT_NAME.exec(key)?.[3]
         if (sha256) yield { sha256, size, touched: touchedAt(modified, ahead) }
       }
     },
