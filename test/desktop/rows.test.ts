@@ -277,7 +277,13 @@ test('finance adds up to the cent, filters by month, and saves what it shows as 
       description: HOSTILE,
     })
   await expectSound(visited, app)
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await visited.page.setViewportSize({ width: 1_000, height: 560 })
+  const done = dialog.getByRole('button', { name: 'Done' })
+  const isInSight = (): Promise<boolean> =>
+    done.evaluate((it) => it.getBoundingClientRect().bottom < it.ownerDocument.defaultView!.innerHeight)
+  await expect.poll(isInSight).toBe(true)
+  await visited.page.setViewportSize({ width: 1_280, height: 800 })
+  await done.click()
   await app.locator('.totals').getByText('€0.30').waitFor()
   await app.locator('.totals').getByText('-€1,233.75').waitFor()
   await app.locator('.totals').getByText('9,000,000,000,000.01').first().waitFor()
@@ -307,6 +313,7 @@ test('places are kept within the bounds of the world, and reached on the map by 
   await app.getByLabel('Name', { exact: true }).fill(HOSTILE)
   await app.getByLabel('Address').fill(HOSTILE)
   await saved(app)
+  await app.getByText('33.86° S, 151.2° E').waitFor()
   await expect.poll(rows).toMatchObject([{ name: HOSTILE, latitude: -33.86, longitude: 151.2, address: HOSTILE }])
   await expectSound(visited, app)
   await insert({ name: 'Quito', latitude: -0.18, longitude: -78.47 })

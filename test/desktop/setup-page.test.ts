@@ -48,4 +48,7 @@ test('the set-up page says why it refuses, and makes the administrator at the ne
   await submit(PASSWORD, PASSWORD)
   await page.getByRole('heading', { name: 'Welcome, root' }).waitFor()
   expect((await server.local.domain.accounts.list()).map(({ username }) => username)).toEqual(['root'])
+  await page.goto(`${server.url}/setup?token=${token}`)
+  await page.getByRole('link', { name: 'Go to the desktop' }).click()
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
 })

@@ -3,12 +3,16 @@ import type { Column, TableName } from '../../contract/tables.ts'
 import { parseValue } from './column-values.ts'
 import type { EntryProps } from './entry-controls.tsx'
 import { Select, Switch, TextArea, TextField } from './field.tsx'
+import { formatNumber } from './formats.ts'
 import type { Fields } from './rows.ts'
 
 /** Columns of texts longer than this get a text area, characters. */
 const MAX_SINGLE_LINE = 4_000
 
-const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '')
+function textOf(value: unknown): string {
+  if (typeof value === 'number') return formatNumber(value, { useGrouping: false, maximumFractionDigits: 15 })
+  return typeof value === 'string' ? value : ''
+}
 
 const inputOf = ({ type, max }: Column) => {
   if (type === 'date') return { type: 'date' }

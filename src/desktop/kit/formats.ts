@@ -25,9 +25,9 @@ export const formatTime = (timestamp: Timestamp): string =>
 export const formatDateTime = (timestamp: Timestamp): string =>
   dateFormat({ dateStyle: 'medium', timeStyle: 'short' }).format(new Date(timestamp))
 
-/** `Sunday, 22 November`. */
-export const formatDay = (timestamp: Timestamp): string =>
-  dateFormat({ weekday: 'long', day: 'numeric', month: 'long' }).format(new Date(timestamp))
+/** `Sunday, 22 November`, or `Sun, 22 Nov`. */
+export const formatDay = (timestamp: Timestamp, style: 'long' | 'short' = 'long'): string =>
+  dateFormat({ weekday: style, day: 'numeric', month: style }).format(new Date(timestamp))
 
 /** Time for today, weekday for the last week, otherwise the date. */
 export function formatWhen(timestamp: Timestamp, now = new Date()): string {

@@ -1,14 +1,15 @@
 import type { SetupWords } from './words.ts'
 
 const style = `
-:root { color-scheme: light dark; --page: #f3f4f8; --card: #fff; --text: #171a21; --soft: #565e6c; --line: #7f8899; --main: #3b5bdb; --on-main: #fff; --bad: #b3261e; }
+:root { color-scheme: light dark; --page: #f3f4f8; --card: #fff; --text: #171a21; --soft: #565e6c; --line: #7f8899; --main: #3b5bdb; --on-main: #fff; --bad: #b3261e; --sky: radial-gradient(120% 90% at 15% 0%, #c9d8ff, #0000 60%), radial-gradient(90% 80% at 95% 20%, #ffd9c7, #0000 55%), radial-gradient(120% 100% at 60% 110%, #bfe6e2, #0000 60%), linear-gradient(#eef1fb, #e6eaf6); }
 @media (prefers-color-scheme: dark) {
-  :root { --page: #14171d; --card: #1b1f27; --text: #e9ecf2; --soft: #a4adbd; --line: #77829a; --main: #8fa6ff; --on-main: #0d1433; --bad: #ffb4ab; }
+  :root { --page: #14171d; --card: #1b1f27; --text: #e9ecf2; --soft: #a4adbd; --line: #77829a; --main: #8fa6ff; --on-main: #0d1433; --bad: #ffb4ab; --sky: radial-gradient(120% 90% at 15% 0%, #26376f, #0000 60%), radial-gradient(90% 80% at 95% 20%, #5a3244, #0000 55%), radial-gradient(120% 100% at 60% 110%, #14474b, #0000 60%), linear-gradient(#12151f, #0e1119); }
 }
 * { box-sizing: border-box; }
-body { background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; }
+body { background: var(--sky) fixed; color: var(--text); font: 1rem/1.5 system-ui, sans-serif; margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; }
 main { background: var(--card); border-radius: 20px; box-shadow: 0 1px 2px #10182814, 0 8px 28px #10182829; max-width: 26rem; padding: 2rem 1.5rem; width: 100%; }
-h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; margin: 0 0 .75rem; text-align: center; }
+svg { display: block; fill: var(--main); margin: 0 auto 1rem; } svg path { fill: var(--on-main); }
 p { margin: 0 0 1rem; } p:last-child { margin: 0; } small { color: var(--soft); display: block; margin-top: .25rem; }
 label { display: block; font-weight: 600; margin: 1rem 0 .25rem; }
 input { background: transparent; border: 1px solid var(--line); border-radius: 10px; color: inherit; font: inherit; padding: .6rem .7rem; width: 100%; }
@@ -67,7 +68,8 @@ form.addEventListener('submit', async (event) => {
 const page = (nonce: string, language: string, title: string, body: string): string => `<!doctype html>
 <html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><title>${title}</title><style nonce="${nonce}">${style}</style></head>
-<body><main>${body}</main></body></html>
+<body><main><svg viewBox="0 0 32 32" width="52" height="52" aria-hidden="true"><rect width="32" height="32" rx="8"/><path d="M8 21a5 5 0 0 1 1-9.9A7 7 0 0 1 22.4 13 4.2 4.2 0 0 1 22 21z"/></svg>
+${body}</main></body></html>
 `
 
 /** Messages for the script, as the value of an attribute. */
@@ -109,14 +111,15 @@ export const formPage = (nonce: string, words: SetupWords): string =>
 <script nonce="${nonce}">${script}</script>`,
   )
 
-/** A page with a message, and a command if there is one. */
+/** A page with a message, and a command or the way to the desktop. */
 export const messagePage = (
   nonce: string,
-  { language, title, text, command }: { language: string; title: string; text: string; command: string | undefined },
+  { language, desktop }: SetupWords,
+  { title, text, command }: { title: string; text: string; command?: string },
 ): string =>
   page(
     nonce,
     language,
     title,
-    `<h1>${title}</h1>\n<p>${text}</p>${command === undefined ? '' : `\n<code>${command}</code>`}`,
+    `<h1>${title}</h1>\n<p>${text}</p>\n${command === undefined ? `<p><a href="/">${desktop}</a></p>` : `<code>${command}</code>`}`,
   )

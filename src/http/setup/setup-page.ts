@@ -11,14 +11,12 @@ const policyFor = (nonce: string): string =>
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 function pageOf(state: SetupState, nonce: string, words: SetupWords): string {
-  const { language, closed_title, closed_text, invalid_title, invalid_text } = words
   if (state === 'open') return formPage(nonce, words)
   return state === 'done'
-    ? messagePage(nonce, { language, title: closed_title, text: closed_text, command: undefined })
-    : messagePage(nonce, {
-        language,
-        title: invalid_title,
-        text: invalid_text,
+    ? messagePage(nonce, words, { title: words.closed_title, text: words.closed_text })
+    : messagePage(nonce, words, {
+        title: words.invalid_title,
+        text: words.invalid_text,
         command: 'svc user add NAME --role admin',
       })
 }

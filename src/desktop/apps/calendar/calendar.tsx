@@ -25,7 +25,7 @@ function DayOfWeek({ day }: { day: string }) {
   return (
     <section class={`week-day ${day === today() ? 'is-today' : ''}`} aria-label={formatDay(noonOf(day))}>
       <header>
-        <h3>{formatDay(noonOf(day))}</h3>
+        <h3>{formatDay(noonOf(day), 'short')}</h3>
         <IconButton icon={Plus} label={`${words('new')}: ${formatDay(noonOf(day))}`} onClick={() => createOn(day)} />
       </header>
       {events.length === 0 && <p>{words('nothing')}</p>}
