@@ -32,6 +32,8 @@ interface Job {
 /** Runs a sandbox to its end; kills the whole process group when it exceeds a limit or `signal` aborts. */
 export function runSandboxed({ command, env, user, memory, filter, timeoutMs, signal }: Job): Promise<Ended> {
   return new Promise((done, failed) => {
+    // One killed as early as that may leave a child behind: bubblewrap has not yet tied its life to its parent.
+    signal.throwIfAborted()
     const [program = '', ...args] = command
     const child = spawn(program, args, {
       ...(user !== undefined && { uid: user, gid: user }),
@@ -66,8 +68,6 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
     }, timeoutMs)
     const endWatch = watchMemory(child.pid, memory, kill, failed)
     signal.addEventListener('abort', kill, { once: true })
-    // An earlier abort does not emit an event.
-    if (signal.aborted) kill()
     const settle = (): void => {
       clearTimeout(timer)
       endWatch()
