@@ -68,6 +68,8 @@ export default defineConfig({
     maxWorkers: 2,
     // Files of a worker share the modules of src, which cost more to load than most of them to run.
     isolate: false,
+    // A test makes much garbage that lives for one request: in a large young generation little of it has to be copied.
+    execArgv: ['--max-semi-space-size=64'],
     unstubEnvs: true,
     env: { SIMULATE_SEEDS: seeds, EXPLORE: explores },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },

@@ -65,7 +65,7 @@ test('every answer of a server in this process is compared with the OpenAPI docu
 test('answers of a server in another process are compared as the test receives them, those of this one only once', async () => {
   const received = (url: string) =>
     noteReceived(
-      `${url}${ping.url}`,
+      new URL(`${url}${ping.url}`),
       'GET',
       200,
       new Headers({ 'content-type': 'application/json', 'referrer-policy': 'no-referrer' }),

@@ -52,8 +52,13 @@ export async function undocumentedAnswers(): Promise<string[]> {
 const OF_SVC = 'referrer-policy'
 
 /** Records a response of another process. */
-export function noteReceived(url: string, method: string, status: number, headers: Headers, body: Buffer): void {
-  const { port, pathname, search } = new URL(url)
+export function noteReceived(
+  { port, pathname, search }: URL,
+  method: string,
+  status: number,
+  headers: Headers,
+  body: Buffer,
+): void {
   if (ports.has(Number(port)) || !ENDPOINT.test(pathname)) return
   const isDecoded = headers.has('content-encoding')
   if (headers.has(OF_SVC) && !isDecoded)
