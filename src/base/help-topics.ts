@@ -6,6 +6,7 @@ export const topics = {
   'team-chat': 'Rooms and messages, on the terminal and in scripts',
   assistant: 'The AI assistant: asking, undoing, configuring a model',
   administration: 'Users, quotas, settings, maintenance, monitoring',
+  'bad-days': 'A dead disk, a leaked token, a wrong deletion: what to do',
   security: 'What svc protects and how',
   'backup-and-restore': 'Backups, drills, restoring, a lost database',
   durability: 'What survives a power failure, and how',

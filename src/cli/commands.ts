@@ -12,6 +12,11 @@ export const nouns: Record<string, Noun> = {
     summary: 'Prepare a data directory: keys, configuration, first administrator',
     verbs: { '': () => import('./init/init.ts').then((m) => m.init) },
   },
+  upgrade: {
+    group: 'Administration',
+    summary: 'Bring the database to this version, or show what that would change',
+    verbs: { '': () => import('./upgrade/upgrade.ts').then((m) => m.upgrade) },
+  },
   user: {
     group: 'Administration',
     summary: 'Accounts',

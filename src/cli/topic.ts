@@ -9,6 +9,7 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   'team-chat': () => import('../docs/team-chat.md'),
   assistant: () => import('../docs/assistant.md'),
   administration: () => import('../docs/administration.md'),
+  'bad-days': () => import('../docs/bad-days.md'),
   security: () => import('../docs/security.md'),
   'backup-and-restore': () => import('../docs/backup-and-restore.md'),
   durability: () => import('../docs/durability.md'),

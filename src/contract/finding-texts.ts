@@ -3,6 +3,8 @@ export const findingTexts = {
   not_applicable: 'not applicable here',
   backup_failed: 'the last one failed {time} ago: {message}',
   backup_none: 'none was ever made',
+  backup_none_there: 'there is none in {place} yet',
+  backup_paused: 'scheduled backups are paused, because this installation was restored from a backup',
   backup_last: '{id} in {place}, {time} ago',
   backup_overdue: '{found}, later than the schedule says',
   backup_future: '{id} is recorded for {time}, which is still to come: the clock was wrong then, or is wrong now',

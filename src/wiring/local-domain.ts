@@ -38,7 +38,8 @@ import { commandOperator, environment } from './config/environment.ts'
 import { ownBackups } from './backups/installation-backups.ts'
 import { rememberExternalDatabase } from './installation/external-database.ts'
 import { assertSameKey, secretKey } from './installation/secret-key.ts'
-import { startOver, openStorage, type Storage } from './installation/storage.ts'
+import { keepsOwnRows, startOver, openStorage, type Storage } from './installation/storage.ts'
+import { keepCopy } from './upgrade.ts'
 import { version } from './config/version.ts'
 
 export interface LocalOptions {
@@ -68,10 +69,14 @@ export interface Local {
   close(): Promise<void>
 }
 
-async function prepare({ database, isNew }: Storage, clock: Clock, { seal: key }: Keys) {
+async function prepare(
+  { database, isNew }: Storage,
+  { clock, keys: { seal: key }, ownRowsIn }: { clock: Clock; keys: Keys; ownRowsIn: string | undefined },
+) {
   // Before any change: these may be the rows of another installation.
   const known = isNew ? undefined : await findFact(database.read, 'key_check')
   if (known !== undefined) assertSameKey(() => unseal(key, 'key check', known))
+  if (!isNew && ownRowsIn !== undefined) await keepCopy(database, ownRowsIn)
   await migrate(database)
   await ensureTables(database, shapes)
   return database.write('instance', async (tx) => {
@@ -143,7 +148,7 @@ async function openOn(
   if (isNew) await assertOwnedBy(storage.blobs, undefined)
   const secret = await secretKey(directory, isNew, env)
   const keys = deriveKeys(secret.key)
-  const identity = await prepare(storage, clock, keys)
+  const identity = await prepare(storage, { clock, keys, ownRowsIn: keepsOwnRows(given) ? directory.path : undefined })
   await secret.keep()
   if (given.values.database) await rememberExternalDatabase(directory, given.values.database)
   const unbounded = authorized(storage.database)

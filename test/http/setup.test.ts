@@ -13,6 +13,8 @@ describe('a set-up link', () => {
   test('makes the first administrator, who can sign in, and opens the service', async () => {
     const server = await fresh()
     const token = await offered(server)
+    // With the rest of the link it fits into 80 columns.
+    expect(token).toMatch(/^[0-9a-f]{32}$/)
     const stored = JSON.stringify(await server.database.read.q.selectFrom('setup_links').selectAll().execute())
     expect(stored).not.toContain(token)
     expect((await openBrowser(server).login('root')).json['code']).toBe('setup_required')

@@ -44,6 +44,7 @@ export function passphraseSource(
   }
 
   return {
+    isGiven: passphraseFile !== undefined || passphraseStdin,
     chosen: () => (passphrase ??= choose()),
     known: () =>
       (passphrase ??= readGiven().then((found) => found ?? io.askSecret('Passphrase of the backups:', flags))),

@@ -4,7 +4,7 @@ import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts
 
 export const passphrase = command({
   name: 'backup passphrase',
-  summary: 'Change the passphrase of an encrypted folder of backups',
+  summary: 'Change or test the passphrase of an encrypted folder of backups',
   details:
     'The old passphrase is needed only where the key is not kept. The machine whose backups these are keeps it, so a forgotten ' +
     'passphrase can be replaced there. The backups themselves do not change. A copy of the folder made earlier can still be ' +
@@ -13,24 +13,31 @@ export const passphrase = command({
   args: {},
   flags: {
     ...sourceFlags,
+    check: flag.switch('only test the passphrase; change nothing'),
     newPassphraseFile: flag.text('read the new passphrase from a file', 'FILE'),
     newPassphraseStdin: flag.switch('read the new passphrase from standard input'),
   },
   examples: [
     'svc backup passphrase',
+    'svc backup passphrase --check',
     'svc backup passphrase --from /mnt/backup/svc --passphrase-file old.txt --new-passphrase-file new.txt',
   ],
   async run({ io, globals, flags }) {
     const { newPassphraseFile, newPassphraseStdin, passphraseStdin } = flags
+    if (flags.check && (newPassphraseFile !== undefined || newPassphraseStdin))
+      throw usage('--check changes nothing: omit the new passphrase.')
     if (passphraseStdin && newPassphraseStdin) throw usage('Only one of the passphrases can come from standard input.')
     const [{ backupFolder, withInstallation }, { changePassphrase }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../wiring/backups/passphrase-change.ts'),
     ])
     const lookup = sourceOptions(globals, flags)
-    const folder = await backupFolder(lookup, passphraseSource(io, flags))
+    const passphrases = passphraseSource(io, flags)
+    const folder = await backupFolder(lookup, flags.check ? { ...passphrases, isGiven: true } : passphrases)
     if (!folder.header.encrypted)
       throw new Exit(6, `The backups in ${folder.folder} are not encrypted: start an encrypted folder beside them.`)
+    if (flags.check)
+      return io.print(`The passphrase opens the backups in ${folder.folder}.`, { place: folder.folder, opens: true })
     const given = { passphraseFile: newPassphraseFile, passphraseStdin: newPassphraseStdin }
     const chosen = passphraseSource(io, given, '--new-passphrase-file or --new-passphrase-stdin').chosen()
     await changePassphrase(folder, await chosen)

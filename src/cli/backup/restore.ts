@@ -68,9 +68,10 @@ export const restore = command({
       const signedOut =
         devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in again.`
       const done = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}`
+      const resume = `Its scheduled backups are paused: svc backup schedule resume --data-dir ${restored.target}`
       const next = `Next: svc serve --data-dir ${restored.target}`
       const document = { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices, lost }
-      io.print([done, ...lostLines(lost), next].join('\n'), document)
+      io.print([done, ...lostLines(lost), ...(restored.isScheduled ? [resume] : []), next].join('\n'), document)
       return lost.contents.length + lost.files.length > 0 ? 3 : 0
     } finally {
       await source.close()

@@ -11,11 +11,17 @@ export const schedule = command({
   details:
     'WHEN has the five fields of cron: minute, hour, day of month, month, day of week, in the time ' +
     'zone of the server. After each backup old ones are removed: svc config set backup.keep_daily N and so ' +
-    'on set how many are kept. A backup that was due while no server ran is made later.',
+    'on set how many are kept. A backup that was due while no server ran is made later.\n\n' +
+    'In a restored installation the schedule is paused, so that a copy never writes to the backups of the original. resume ends that.',
   needs: 'domain',
-  args: { when: { summary: "five fields such as '30 3 * * *', or off", optional: true } },
+  args: { when: { summary: "five fields such as '30 3 * * *', off, or resume", optional: true } },
   flags: { to: flag.text('folder of backups (the setting backup.to)', 'DIR') },
-  examples: ['svc backup schedule', "svc backup schedule '30 3 * * *' --to /mnt/backup/svc", 'svc backup schedule off'],
+  examples: [
+    'svc backup schedule',
+    "svc backup schedule '30 3 * * *' --to /mnt/backup/svc",
+    'svc backup schedule resume',
+    'svc backup schedule off',
+  ],
   async run({ io, domain, config, directory, args, flags }) {
     const { backups, instance } = domain
     if (args.when === undefined) {
@@ -29,6 +35,12 @@ export const schedule = command({
       import('../../wiring/config/setting-change.ts'),
       import('../../wiring/backups/backup-locations.ts'),
     ])
+    if (args.when === 'resume') {
+      const { 'backup.schedule': when, 'backup.to': to } = await instance.settings.values()
+      await backups.scheduled(when, to)
+      const shown = await stateOf(backups, when, to)
+      return io.print(shown.words, shown.document)
+    }
     const isOff = /^\s*off\s*$/.test(args.when)
     const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : resolve(flags.to)
     if (!isOff && to === '') throw usage('Give the folder: --to DIR.')
@@ -55,9 +67,10 @@ const keepText = ({ last, daily, weekly, monthly }: Keep): string =>
 async function stateOf(backups: Backups, when: string, to: string) {
   const [next, last, failed] = [await backups.schedule.next(), await backups.lastBackup(), await backups.lastFailure()]
   const [proven, keep] = [await backups.lastProvenRestore(), await backups.keep()]
+  const isPaused = when !== '' && (await backups.isPaused())
   const isInFuture = last !== undefined && (await backups.schedule.stateOf(last.at)) === 'future'
   const lines: [string, string][] = [
-    ['Schedule', when || 'off'],
+    ['Schedule', `${when || 'off'}${isPaused ? ', paused since the restore: svc backup schedule resume' : ''}`],
     ['To', to || 'not set'],
     ...(next === undefined ? [] : [['Next', formatTime(next)] as [string, string]]),
     ['Last', last ? `${last.id}, ${formatTime(last.at)}${isInFuture ? ', in the future: svc doctor' : ''}` : 'none'],
@@ -69,6 +82,7 @@ async function stateOf(backups: Backups, when: string, to: string) {
     words: lines.map(([label, text]) => `${label.padEnd(10)}${text}`).join('\n'),
     document: {
       schedule: when || null,
+      paused: isPaused,
       to: to || null,
       next_at: next === undefined ? null : iso(next),
       last: last ? { ...last, at: iso(last.at) } : null,

@@ -39,10 +39,7 @@ export const verify = command({
       import('../../wiring/backups/backup-locations.ts'),
       import('../../domain/backups/backups.ts'),
     ])
-    // A passphrase that is given is tested, also where the key is kept.
-    const usesKeptKey = flags.passphraseFile === undefined && !flags.passphraseStdin
-    const lookup = { ...sourceOptions(globals, flags), usesKeptKey }
-    const source = await backupSource(args.backup, lookup, passphraseSource(io, flags))
+    const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
     const temporary = await makeTemporaryFolder('svc-verify-', flags.temp)
     try {

@@ -21,7 +21,7 @@ export const init = command({
     'svc init --admin ada --generate',
     'svc init --data-dir /srv/svc --admin ada --password-file admin.txt',
   ],
-  async run({ io, domain: { accounts }, directory, flags }) {
+  async run({ io, globals, domain: { accounts, instance }, directory, flags }) {
     const place = { data_dir: directory.path, config: directory.config }
     const admins = (await accounts.list({ role: 'admin' })).map(({ username }) => username)
     if (admins.length > 0) {
@@ -39,7 +39,10 @@ export const init = command({
     const { username } = await accounts.create({ username: name, password: chosen.password, role: 'admin' })
     await writeFirstConfig(directory)
     const text = `Prepared ${directory.path} with ${username} as administrator.`
-    printWithPassword(io, chosen, text, { ...place, created: true, admins: [username] }, '\nNext: svc serve')
+    const { public_url, host, port } = await instance.settings.values()
+    const dataDir = globals.dataDir === undefined ? '' : ` --data-dir ${globals.dataDir}`
+    const next = `\nNext: svc serve${dataDir}, then sign in as ${username} at ${public_url || `http://${host}:${port}`}`
+    printWithPassword(io, chosen, text, { ...place, created: true, admins: [username] }, next)
   },
 })
 

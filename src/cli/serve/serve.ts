@@ -108,7 +108,7 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
   if (io.json) io.event('', { event: 'setup', setup_url: link, expires_at: iso(offered.expires_at) })
   else
     io.info(
-      `There is no administrator yet. Create one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${url}\n`,
+      `There is no administrator yet. Create one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${public_url || url}\n`,
       {
         msg: 'There is no administrator yet: the link creates one, once.',
         setup_url: link,

@@ -85,7 +85,7 @@ export interface Target {
 }
 
 /** Creates backups and records success or failure, including a destination that cannot be opened. */
-export const makeCreate = (context: BackupContext) => {
+export const makeCreate = (context: BackupContext, scheduledPlace: () => Promise<string | undefined>) => {
   const { database, clock, audit } = context
 
   async function create({ place, encrypted, problem, open }: Target, job: JobContext): Promise<Created> {
@@ -104,9 +104,11 @@ export const makeCreate = (context: BackupContext) => {
     const took_ms = clock.now() - start
     const repaired = sink.repaired()
     const { id, totals, added, missing } = manifest
+    const scheduled = await scheduledPlace()
     await watch.write('instance', async (tx) => {
       await putRecord(tx, 'done', { id, at: clock.now(), ...where })
-      await putRecord(tx, 'failed', undefined)
+      if (place === scheduled) await putRecord(tx, 'scheduled', { id, at: clock.now(), ...where })
+      if (place === (scheduled ?? place)) await putRecord(tx, 'failed', undefined)
       const sizes = { bytes: totals.bytes, added_bytes: added.bytes }
       const detail = { id, ...where, ...sizes, missing: missing.length, ...(repaired > 0 ? { repaired } : {}) }
       await audit.record(tx, { kind: 'backup.created', detail })
@@ -122,10 +124,12 @@ export const makeCreate = (context: BackupContext) => {
       job.signal?.throwIfAborted()
       const { place, encrypted } = target
       const message = (error as Error).message
+      const scheduled = await scheduledPlace()
       // A full disk may also prevent this record; then the first error is reported.
       await database
         .write('instance', async (tx) => {
-          await putRecord(tx, 'failed', { at: clock.now(), message, place, encrypted })
+          if (place === (scheduled ?? place))
+            await putRecord(tx, 'failed', { at: clock.now(), message, place, encrypted })
           await audit.record(tx, { kind: 'backup.failed', detail: { message, place, encrypted } })
         })
         .catch(() => undefined)

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeCreate } from './creation.ts'
@@ -34,14 +35,38 @@ export interface ProvenRestore {
 /** Backups of this instance: creation, schedule and history. Existing backups are read without it. */
 export function makeBackups(deps: Deps) {
   const { database, clock, settings, audit } = deps
+
+  /** Where scheduled backups go; undefined without a schedule. */
+  async function scheduledPlace(): Promise<string | undefined> {
+    const { 'backup.schedule': schedule, 'backup.to': to } = await settings.values()
+    return schedule === '' || to === '' ? undefined : resolve(to)
+  }
+
+  async function lastBackupIn(place: string): Promise<LastBackup | undefined> {
+    for (const kind of ['done', 'scheduled'] as const) {
+      const last = await recordOf<LastBackup>(database.read, kind)
+      if (last?.place === place) return last
+    }
+    return undefined
+  }
+
   return {
-    create: makeCreate(deps),
+    create: makeCreate(deps, scheduledPlace),
     schedule: makeSchedule(deps),
+    scheduledPlace,
+    lastBackupIn,
 
-    lastBackup: (): Promise<LastBackup | undefined> => recordOf(database.read, 'done'),
+    /** The last backup in the scheduled place; without a schedule, anywhere. */
+    async lastBackup(): Promise<LastBackup | undefined> {
+      const place = await scheduledPlace()
+      return place === undefined ? recordOf(database.read, 'done') : lastBackupIn(place)
+    },
 
-    /** The last failure, unless a backup succeeded since. */
-    lastFailure: (): Promise<LastFailure | undefined> => recordOf(database.read, 'failed'),
+    /** The last failure there, unless a backup succeeded since. */
+    async lastFailure(): Promise<LastFailure | undefined> {
+      const [failed, place] = [await recordOf<LastFailure>(database.read, 'failed'), await scheduledPlace()]
+      return failed && (place === undefined || failed.place === place) ? failed : undefined
+    },
 
     /** Records a failure that the failing process could not record. */
     failed: (message: string, place: string): Promise<void> =>
@@ -66,10 +91,14 @@ export function makeBackups(deps: Deps) {
     rekeyed: (place: string): Promise<void> =>
       database.write('instance', (tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
 
-    /** Records a changed schedule, which applies from now on. */
+    /** Whether scheduled backups are paused because this installation was restored. */
+    isPaused: async (): Promise<boolean> => (await recordOf(database.read, 'paused')) !== undefined,
+
+    /** Records a changed or resumed schedule, which applies from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
       await database.write('instance', async (tx) => {
         await putRecord(tx, 'attempt', { at: clock.now() })
+        await putRecord(tx, 'paused', undefined)
         await audit.record(tx, { kind: 'backup.schedule', detail: { schedule: schedule || 'off', place } })
       })
     },

@@ -17,8 +17,9 @@ function nextRun(schedule: string, after: number): number | undefined {
 }
 
 export const makeSchedule = ({ database, clock, settings }: Deps) => ({
-  /** The next backup, epoch ms; undefined without a schedule. */
+  /** The next backup, epoch ms; undefined without a schedule, or while it is paused. */
   async next(): Promise<number | undefined> {
+    if (await recordOf(database.read, 'paused')) return undefined
     return nextRun((await settings.values())['backup.schedule'], clock.now())
   },
 
@@ -32,6 +33,11 @@ export const makeSchedule = ({ database, clock, settings }: Deps) => ({
     return due !== undefined && due + HOUR < clock.now() ? 'overdue' : 'current'
   },
 
+  /** When a backup was last due or the schedule was changed, epoch ms. */
+  async lastDue(): Promise<number | undefined> {
+    return (await recordOf<{ at: number }>(database.read, 'attempt'))?.at
+  },
+
   /**
    * Claims a due backup; of several servers on one database only one gets it. A backup missed while no server ran is made
    * up for once. Undefined if none is due; `release` returns the claim.
@@ -40,6 +46,7 @@ export const makeSchedule = ({ database, clock, settings }: Deps) => ({
     const schedule = (await settings.values())['backup.schedule']
     if (schedule === '') return undefined
     return database.write('instance', async (tx) => {
+      if (await recordOf(tx, 'paused')) return undefined
       const now = clock.now()
       const last = await recordOf<{ at: number }>(tx, 'attempt')
       // An attempt in the future would stop all backups until then.

@@ -3,8 +3,11 @@ import { findFact, noteFact } from './settings.ts'
 
 // Records of the latest backups, one JSON value per kind.
 
-/** The latest successful, failed, restored (by a drill) and attempted (by schedule) backup. */
-export type RecordKind = 'done' | 'failed' | 'proven' | 'attempt'
+/**
+ * The latest backup that succeeded anywhere, succeeded in the scheduled place, failed, was restored by a drill, and was due;
+ * `paused`: from which backup this installation was restored, until its schedule is resumed.
+ */
+export type RecordKind = 'done' | 'scheduled' | 'failed' | 'proven' | 'attempt' | 'paused'
 
 const keyOf = (kind: RecordKind): string => `backup:${kind}`
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { iso, isFuture } from '../../base/clock.ts'
-import type { LastBackup, Target } from '../../domain/backups/backups.ts'
+import type { Target } from '../../domain/backups/backups.ts'
 import { isFile, newArchive, openArchive } from '../../storage/backups/archive.ts'
 import { backupTime, DamagedBackup, type Manifest } from '../../storage/backups/backup-manifest.ts'
 import { openKey, sealKey } from '../../storage/backups/passphrase.ts'
@@ -32,6 +32,8 @@ export interface Passphrases {
   chosen(): Promise<string>
   /** For existing encryption. */
   known(): Promise<string>
+  /** Whether it was given explicitly: it is tested then, also where the key is kept. */
+  isGiven?: boolean
   /** The binary logarithm of scrypt's N; about a second by default. */
   work?: number
 }
@@ -78,10 +80,9 @@ export async function backupTarget(
   if (found && !found.isDirectory())
     throw new BadRepository(`${place} is a file: give a folder, or a name that ends in .tar.`, 6)
 
-  const last = await domain.backups.lastBackup()
   const header = await repositoryAt(place)
   if (header) return existingTarget(place, header, { domain, directory }, { encrypt, recheck }, passphrases)
-  if (!startsOver && wasThere(last, place))
+  if (!startsOver && !isArchiveName(place) && (await domain.backups.lastBackupIn(place)))
     throw new BadRepository(
       `The backups that were in ${place} are gone: is the disk mounted? To start over there, add --new.`,
       8,
@@ -104,9 +105,6 @@ export async function backupTarget(
   }
 }
 
-const wasThere = (last: LastBackup | undefined, place: string): boolean =>
-  last?.place === place && !isArchiveName(place)
-
 async function existingTarget(
   place: string,
   header: RepositoryHeader,
@@ -122,7 +120,7 @@ async function existingTarget(
   let problem: string | undefined
   if (header.encrypted) {
     key = await keptKey(directory.path, place, header.repository)
-    if (key) problem = await sealedKeyProblem(place)
+    if (key && !passphrases.isGiven) problem = await sealedKeyProblem(place)
     else {
       key = await openKey(await sealedKeyOf(place), await passphrases.known())
       await keepKey(directory.path, header.repository, key)
@@ -148,8 +146,6 @@ export interface Seeking {
   /** `--data-dir`, unless it is the destination of the command. */
   dataDir: string | undefined
   env: NodeJS.ProcessEnv
-  /** Whether the key that the data directory keeps is used rather than the passphrase; by default it is. */
-  usesKeptKey?: boolean
 }
 
 /** Runs `work` with the installation of this machine, or with undefined if there is none; never creates one. */
@@ -193,14 +189,14 @@ export async function backupFolder(seeking: Seeking, passphrases: Passphrases): 
 
 async function openFolder(
   folder: string,
-  seeking: Pick<Seeking, 'dataDir' | 'env' | 'usesKeptKey'>,
+  seeking: Pick<Seeking, 'dataDir' | 'env'>,
   passphrases: Passphrases,
 ): Promise<BackupFolder> {
   const header = await readableHeader(folder)
   if (!header) throw new BadRepository(`There are no backups in ${folder}.`, 5)
   if (!header.encrypted) return { folder, header, key: undefined }
   const dataDir = dataDirectoryPath(seeking.dataDir, seeking.env)
-  const isKept = header.repository !== undefined && seeking.usesKeptKey !== false
+  const isKept = header.repository !== undefined && !passphrases.isGiven
   const kept = isKept ? await keptKey(dataDir, folder, header.repository!) : undefined
   if (kept)
     return { folder, header: { ...header, problem: header.problem ?? (await sealedKeyProblem(folder)) }, key: kept }

@@ -17,7 +17,9 @@ import type { BackupSource } from '../../storage/backups/source.ts'
 import { openDisk } from '../../storage/contents/blobs/disk.ts'
 import { migrate } from '../../storage/engine/migrations/migrate.ts'
 import { holdersOf } from '../../storage/instance/integrity-check.ts'
+import { putRecord } from '../../storage/instance/backup-records.ts'
 import { beginEpoch } from '../../storage/instance/restored.ts'
+import { storedSettings } from '../../storage/instance/settings.ts'
 import { ensureTables } from '../../storage/engine/synchronised-tables.ts'
 import { openSqlite } from '../../storage/engine/sqlite.ts'
 import { PLACES } from '../installation/storage.ts'
@@ -35,6 +37,8 @@ export interface Restored {
   /** Devices that have to sign in again. */
   devices: number
   epoch: string
+  /** Whether it has a schedule of backups, which is paused. */
+  isScheduled: boolean
 }
 
 /** Free space required beyond the size of the backup, in bytes: the database grows during migrations. */
@@ -151,7 +155,7 @@ async function settle(
   file: string,
   manifest: Manifest,
   { keepDevices, lost }: { keepDevices: boolean; lost: readonly string[] },
-): Promise<{ devices: number; epoch: string; contents: LostContent[] }> {
+): Promise<{ devices: number; epoch: string; isScheduled: boolean; contents: LostContent[] }> {
   const database = openSqlite(file)
   try {
     await migrate(database)
@@ -162,6 +166,8 @@ async function settle(
     for (const sha256 of lost) contents.push({ sha256, used_by: await holdersOf(database.read, sha256, HOLDERS) })
     const begun = await database.write('instance', async (tx) => {
       const epoch = await beginEpoch(tx, { keepDevices })
+      // A copy must not write to the backups of the original.
+      await putRecord(tx, 'paused', { id: manifest.id, at: Date.now() })
       const detail = {
         id: manifest.id,
         from_epoch: manifest.epoch,
@@ -172,7 +178,7 @@ async function settle(
       await audit.record(tx, { kind: 'backup.restored', detail })
       return epoch
     })
-    return { ...begun, contents }
+    return { ...begun, contents, isScheduled: (await storedSettings(database.read)).has('backup.schedule') }
   } finally {
     await database.close()
   }

@@ -20,12 +20,25 @@ const backupAge: Check = {
   id: 'backup-age',
   summary: 'there is a recent backup',
   async runChecks({ domain: { backups } }) {
-    const [last, failed] = [await backups.lastBackup(), await backups.lastFailure()]
+    const [last, failed, place] = [
+      await backups.lastBackup(),
+      await backups.lastFailure(),
+      await backups.scheduledPlace(),
+    ]
+    if (place !== undefined && (await backups.isPaused()))
+      return warning(findingText('backup_paused'), 'svc backup schedule resume')
     if (failed)
       return failure(
         findingText('backup_failed', { time: since(failed.at), message: failed.message }),
         findingText('remedy_backup_create'),
       )
+    if (!last && place !== undefined) {
+      const isLate = (await backups.schedule.stateOf((await backups.schedule.lastDue()) ?? Date.now())) === 'overdue'
+      const found = findingText('backup_none_there', { place })
+      return isLate
+        ? failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
+        : warning(found, 'svc backup create')
+    }
     if (!last) return warning(findingText('backup_none'), "svc backup schedule '30 3 * * *' --to DIR")
     const state = await backups.schedule.stateOf(last.at)
     if (state === 'future') return fromFuture(last)

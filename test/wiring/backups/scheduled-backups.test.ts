@@ -89,6 +89,27 @@ test('of two servers on one database one makes it', async () => {
   expect([await runs(), logged]).toEqual([[], []])
 })
 
+test('a restored installation makes none until its schedule is resumed', async () => {
+  const { clock, local, folder } = await world()
+  const { backups } = local.domain
+  const { backupTarget, backupSource } = await import('../../../src/wiring/backups/backup-locations.ts')
+  const none = { chosen: () => Promise.reject(new Error()), known: () => Promise.reject(new Error()) }
+  const to = join(folder, 'repo')
+  const target = await backupTarget(local, { to, encrypt: false, startsOver: false }, none)
+  const { manifest } = await backups.create(target)
+  const source = await backupSource(undefined, { from: to, dataDir: undefined, env: {} }, none)
+  const { restore } = await import('../../../src/wiring/backups/restore.ts')
+  await restore(source, manifest.id, { target: join(folder, 'copy'), keepDevices: false })
+  await source.close()
+  const copy = await openLocal({ dataDir: join(folder, 'copy'), env: {}, clock })
+  onTestFinished(() => copy.close())
+  clock.pass(2 * DAY)
+  expect(await copy.domain.backups.schedule.claim()).toBeUndefined()
+  await copy.domain.backups.scheduled('0 3 * * *', to)
+  clock.pass(DAY)
+  expect(await copy.domain.backups.schedule.claim()).toBeDefined()
+})
+
 test('a schedule that is changed counts from then on', async () => {
   const { clock, local, start, runs } = await world()
   await local.domain.instance.settings.store('backup.schedule', '0 2 * * *')

@@ -5,6 +5,8 @@ export const germanFindings: Record<FindingText, string> = {
   not_applicable: 'Hier nicht anwendbar',
   backup_failed: 'Die letzte Sicherung ist vor {time} fehlgeschlagen: {message}',
   backup_none: 'Es wurde noch keine Sicherung erstellt',
+  backup_none_there: 'In {place} gibt es noch keine Sicherung',
+  backup_paused: 'Geplante Sicherungen ruhen, weil diese Installation aus einer Sicherung wiederhergestellt wurde',
   backup_last: '{id} in {place}, vor {time}',
   backup_overdue: '{found}, später als geplant',
   backup_future:

@@ -59,20 +59,29 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
   return rows.map(({ key }) => key.slice(PREFIX.length))
 }
 
+/** The migrations that an installation lacks. Throws if a newer version created the database. */
+async function missingMigrations(on: Reader): Promise<Migration[]> {
+  const applied = await appliedMigrations(on)
+  const known = new Set(migrations.map(({ name }) => name))
+  const foreign = applied.find((name) => !known.has(name))
+  if (foreign) {
+    throw new Error(
+      `The database was made by a newer version of svc (${foreign}); update svc, or restore a backup made before the update.`,
+    )
+  }
+  return migrations.filter(({ name }) => !applied.includes(name))
+}
+
+/** Their names, oldest first. */
+export const pendingMigrations = async (on: Reader): Promise<string[]> =>
+  (await missingMigrations(on)).map(({ name }) => name)
+
 /** Returns the names of applied migrations. Throws if a newer version created the database. */
 export async function migrate(database: Database): Promise<string[]> {
   const { dialect } = database
   return database.write('instance', async (tx) => {
     await instanceTable(dialect).execute(tx.q)
-    const applied = await appliedMigrations(tx)
-    const known = new Set(migrations.map(({ name }) => name))
-    const foreign = applied.find((name) => !known.has(name))
-    if (foreign) {
-      throw new Error(
-        `The database was made by a newer version of svc (${foreign}); update svc, or restore a backup made before the update.`,
-      )
-    }
-    const missing = migrations.filter(({ name }) => !applied.includes(name))
+    const missing = await missingMigrations(tx)
     for (const migration of missing) {
       await applyIn(tx, dialect, migration)
       const value = new Date().toISOString()

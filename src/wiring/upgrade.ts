@@ -1,0 +1,77 @@
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { randomHex } from '../base/random.ts'
+import { shapes } from '../domain/sync/sync.ts'
+import { syncFolder } from '../host/durable-files.ts'
+import { makeTemporaryFolder } from '../host/temporary-folder.ts'
+import type { Database } from '../storage/engine/database.ts'
+import { migrate, pendingMigrations } from '../storage/engine/migrations/migrate.ts'
+import { openSqlite } from '../storage/engine/sqlite.ts'
+import { ensureTables } from '../storage/engine/synchronised-tables.ts'
+import { readConfig } from './config/config.ts'
+import { dataDirectoryPath, openDataDirectory, readConfigFile } from './installation/data-directory.ts'
+import { assertInstalled } from './installation/installation-check.ts'
+import { keepsOwnRows, openStorage } from './installation/storage.ts'
+
+/** The database as it was before the last upgrade. */
+const copyIn = (dataDir: string): string => join(dataDir, 'svc.db.before-upgrade')
+
+/** Keeps a copy of a database in the data directory that is about to be migrated. Rows on a database server are not copied. */
+export async function keepCopy(database: Database, dataDir: string): Promise<void> {
+  if ((await pendingMigrations(database.read)).length === 0) return
+  const copy = copyIn(dataDir)
+  const unfinished = `${copy}-${randomHex(4)}`
+  try {
+    await database.copyTo(unfinished, { without: [] })
+    const file = await open(unfinished, 'r+')
+    try {
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(unfinished, copy)
+    await syncFolder(dataDir)
+  } finally {
+    await rm(unfinished, { force: true })
+  }
+}
+
+export interface UpgradeTrial {
+  data_dir: string
+  /** What this version would apply. */
+  migrations: string[]
+  /** Of a trial on a copy; null where the rows are on a database server. */
+  trial: { bytes: number; took_ms: number } | null
+  /** The copy that a real upgrade keeps. */
+  copy: string | null
+}
+
+/** Tries the migrations of this version on a copy of the database; changes nothing. */
+export async function tryUpgrade(dataDir: string | undefined, env: NodeJS.ProcessEnv): Promise<UpgradeTrial> {
+  const path = dataDirectoryPath(dataDir, env)
+  await assertInstalled(path, env)
+  const directory = await openDataDirectory(path)
+  const given = readConfig(env, await readConfigFile(directory), {})
+  const { database, close } = await openStorage(directory, given, env)
+  const folder = await makeTemporaryFolder('.upgrade-', path)
+  try {
+    const migrations = await pendingMigrations(database.read)
+    const found = { data_dir: path, migrations, trial: null, copy: null }
+    if (migrations.length === 0 || !keepsOwnRows(given)) return found
+    const file = join(folder.path, 'svc.db')
+    await database.copyTo(file, { without: [] })
+    const { size: bytes } = await stat(file)
+    const start = performance.now()
+    const copied = openSqlite(file)
+    try {
+      await migrate(copied)
+      await ensureTables(copied, shapes)
+    } finally {
+      await copied.close()
+    }
+    return { ...found, trial: { bytes, took_ms: Math.round(performance.now() - start) }, copy: copyIn(path) }
+  } finally {
+    await folder.remove()
+    await close()
+  }
+}
