@@ -47,6 +47,41 @@ describe('a JSON body', () => {
     expect([status, (answer['results'] as { ok: boolean }[]).map(({ ok }) => ok)]).toEqual([200, Array(6).fill(true)])
   })
 
+  test('that is large stays with its sender while the account has four others under way', async () => {
+    const [ada, bob] = [await server.account(), await server.account()]
+    const body = JSON.stringify({
+      operations: [{ table: 'svc_notes', operation: 'INSERT', data: { title: 'x', content: 'x'.repeat(300_000) } }],
+    })
+    const push = async ({ token }: { token: string }) => {
+      const raw = await openRaw(server.url)
+      onTestFinished(() => raw.hangUp())
+      const headers = { ...json, authorization: `Bearer ${token}`, 'content-length': body.length, connection: 'close' }
+      raw.write(rawHead('POST', '/api/sync/data.php?action=push', headers))
+      return raw
+    }
+    const under = await Promise.all(Array.from({ length: 4 }, () => push(ada)))
+    for (const raw of under) raw.write(body.slice(0, 1_000))
+    // Each of them is read when the next request of its connection could be.
+    await server.send('/healthz')
+    const next = await push(ada)
+    next.write(body)
+    let isAnswered = false
+    const answer = next.answer().finally(() => (isAnswered = true))
+    const others = await push(bob)
+    others.write(body)
+    expect(readRaw(await others.answer()).status).toBe(200)
+    await ada.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'small' } })
+    expect(isAnswered).toBe(false)
+    under[0]!.hangUp()
+    expect(readRaw(await answer).status).toBe(200)
+    // Who hangs up before the answer keeps nothing either.
+    const gone = await push(ada)
+    gone.write(body)
+    gone.hangUp()
+    for (const raw of under.slice(1)) raw.write(body.slice(1_000))
+    for (const raw of under.slice(1)) expect(readRaw(await raw.answer()).status).toBe(200)
+  })
+
   test('without a name in the address is refused to strangers before it is read, where no action is for them', async () => {
     const raw = await openRaw(server.url)
     onTestFinished(() => raw.hangUp())

@@ -40,3 +40,24 @@ test('a transaction that cannot begin refuses its units, and the next one begins
   await expect(write('instance', () => Promise.resolve('refused'))).rejects.toThrow('begin failed')
   await expect(write('instance', () => Promise.resolve('kept'))).resolves.toBe('kept')
 })
+
+test('the first unit of an account comes before the second ones of others, and a long commit is divided', async () => {
+  const { write, steps } = failing({})
+  const order: string[] = []
+  const unit = (name: string, user: number, ms = 0) =>
+    write({ accounts: [user] }, async () => {
+      order.push(name)
+      const end = performance.now() + ms
+      while (performance.now() < end);
+      return Promise.resolve()
+    })
+  // While the first commit is under way, the others queue up.
+  await Promise.all([
+    ...['a', 'b', 'c', 'd'].map((name) => unit(`flood ${name}`, 1, 120)),
+    unit('one', 2),
+    unit('two', 2),
+    unit('other', 3),
+  ])
+  expect(order).toEqual(['flood a', 'one', 'other', 'flood b', 'two', 'flood c', 'flood d'])
+  expect(steps.filter((step) => step === 'commit').length).toBeGreaterThan(3)
+})

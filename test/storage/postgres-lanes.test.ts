@@ -147,7 +147,8 @@ describe.skipIf(programs === undefined)('units of work on Postgres', () => {
       })
     const results = await Promise.all([cross(one, ada, ['a', 'b']), cross(other, bob, ['b', 'a'])])
     expect(results).toEqual([ada, bob])
-    expect(runs).toBe(3)
+    // More often where the one that runs again is faster than the one that waits for its lock.
+    expect(runs).toBeGreaterThan(2)
     const kept = await one.read.q.selectFrom('contents').select('sha256').orderBy('sha256').execute()
     expect(kept.map(({ sha256 }) => sha256)).toEqual(['a', 'b'])
   })

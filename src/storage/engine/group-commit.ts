@@ -32,6 +32,9 @@ interface Unit {
 /** Most units per commit: enough to share the cost of an fsync, few enough to keep the event loop responsive. */
 const GROUP = 64
 
+/** Longest time for the units of a commit, ms: the rest waits for the next one, behind the first units of others. */
+const GROUP_MS = 50
+
 /** Most runs of a unit that conflicts with concurrent ones. */
 const RUNS = 5
 
@@ -42,7 +45,26 @@ interface Outcome {
   kept: boolean
 }
 
-/** Runs the units of a group; a unit that throws is rolled back alone. */
+/**
+ * Moves the next group out of the queue: units in order, but the first of each account or room before all second ones.
+ */
+function takeGroup(queue: Unit[]): Unit[] {
+  const counts = new Map<unknown, number>()
+  const ranks = new Map<Unit, number>()
+  for (const unit of queue) {
+    const { scope } = unit
+    const owner = scope === 'instance' ? unit : (scope.accounts?.[0] ?? scope.rooms?.[0] ?? unit)
+    const rank = counts.get(owner) ?? 0
+    counts.set(owner, rank + 1)
+    ranks.set(unit, rank)
+  }
+  queue.sort((a, b) => ranks.get(a)! - ranks.get(b)!)
+  return queue.splice(0, GROUP)
+}
+
+/**
+ * Runs the units of a group; a unit that throws is rolled back alone. Returns with `group` shortened when its time is over.
+ */
 async function runGroup(
   transaction: Transaction,
   writer: Writer,
@@ -50,10 +72,16 @@ async function runGroup(
   reject: (unit: Unit, error: unknown) => void,
 ): Promise<Outcome> {
   const outcome: Outcome = { settle: [], kept: false }
-  for (const unit of group) {
+  const isAlone = group.length === 1
+  const began = performance.now()
+  for (const [index, unit] of group.entries()) {
+    if (index > 0 && performance.now() - began > GROUP_MS) {
+      group.length = index
+      break
+    }
     try {
       // A single unit needs no savepoint: the whole transaction is rolled back.
-      const value = await (group.length === 1 ? unit.work(writer) : writer.attempt(() => unit.work(writer)))
+      const value = await (isAlone ? unit.work(writer) : writer.attempt(() => unit.work(writer)))
       outcome.settle.push(() => unit.resolve(value))
       outcome.kept = true
     } catch (error) {
@@ -112,7 +140,8 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await moreUnits()
-      const group = queue.splice(0, GROUP)
+      const taken = takeGroup(queue)
+      const group = [...taken]
       try {
         publish(await commitGroup(group))
       } catch (error) {
@@ -120,6 +149,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
         for (const unit of group) reject(unit, reason)
         await clear().catch(() => undefined)
       }
+      queue.unshift(...taken.slice(group.length))
       units.ended += group.length
     }
     running = undefined

@@ -15,7 +15,7 @@ export const push: Scenario = {
         })),
       })
     const bodies = [bodyWith('Short'), bodyWith('x'.repeat(50_000))]
-    await repeat({ atOnce: 8, most: size(200, 40) }, (number) =>
+    await repeat({ atOnce: 40, most: size(200, 40) }, (number) =>
       ask({ path: '/api/sync/data.php?action=push', body: bodies[number % 2]! }),
     )
   },
