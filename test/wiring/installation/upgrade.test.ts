@@ -12,7 +12,7 @@ import { openForTest } from '../../support/storage.ts'
 
 // An installation of the first version with two accounts, files, a note and a room, as that version left it: three migrations.
 
-const fixture = fileURLToPath(new URL('first-version.tgz', import.meta.url))
+const fixture = fileURLToPath(new URL('first-version.tar.gz', import.meta.url))
 const OLD = ['0001-initial', '0002-session-api', '0003-administration']
 const NEW = migrations.map(({ name }) => name)
 
