@@ -1,8 +1,11 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-// Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has neither.
+// Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has neither this flag nor O_NOFOLLOW.
 const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
+/** Flags to open a file of untrusted origin: never waits for a pipe, and throws ELOOP for a link. The caller checks the kind. */
+export const UNTRUSTED = FLAGS | (constants.O_NOFOLLOW ?? 0)
 
 /** System errors of a read through a file handle do not name the file. */
 function assertRegular(path: string, stats: Stats): void {

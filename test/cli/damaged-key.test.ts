@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -84,4 +84,14 @@ test('verify tests a passphrase that is given, also where the key is kept', asyn
   const verify = (name: string) => runCommand(dataDir, 'backup', 'verify', '--from', backups, ...passphrase(name))
   expect(await verify('right')).toMatchObject({ code: 0 })
   expect(await verify('wrong')).toMatchObject({ code: 4 })
+}, 60_000)
+
+test('a passphrase that is given restores where the key that is kept belongs to other backups', async () => {
+  const { dataDir, backups, elsewhere } = await backedUp()
+  const kept = (await readdir(join(dataDir, 'keys'))).find((name) => name.startsWith('backup-'))!
+  await writeFile(join(dataDir, 'keys', kept), 'ab'.repeat(32))
+  const words = ['backup', 'restore', 'latest', '--from', backups, '--data-dir', elsewhere]
+  const refused = expect.stringMatching(/opens no backup in .*: it is damaged, or that of other backups/) as string
+  expect(await runCommand(dataDir, ...words)).toMatchObject({ code: 8, stderr: refused })
+  expect(await runCommand(dataDir, ...words, ...passphrase('right'))).toMatchObject({ code: 0 })
 }, 60_000)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { versions } from '../../src/contract/versions.ts'
 import type { RemovalOptions } from '../../src/domain/accounts/removal.ts'
@@ -159,7 +159,11 @@ test('what was interrupted is finished by the next start, and by the same remova
   // What was decided stands.
   await expect(domain.accounts.remove(ada.id, { keepMessages: true })).rejects.toMatchObject({ code: 'conflict' })
   expect((await domain.accounts.planRemoval(bob.id)).messages_kept).toBe(1)
+  const timers = vi.spyOn(globalThis, 'setTimeout')
   expect(await domain.accounts.remove(ada.id)).toMatchObject({ had: { files: 1 }, handed_over: undefined })
+  // After every slice, other processes get the lock, which they ask for every 10 ms.
+  expect(timers.mock.calls.filter(([, delay]) => delay! > 10 && delay! < 50).length).toBeGreaterThan(0)
+  timers.mockRestore()
   const names = async () => (await domain.accounts.list()).map(({ username }) => username)
   expect(await names()).not.toContain('ada')
   const second = await startServer({ dataDir })

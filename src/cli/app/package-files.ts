@@ -1,4 +1,3 @@
-import { constants } from 'node:fs'
 import { open, readdir, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline, type Readable } from 'node:stream'
@@ -6,6 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { errorCode } from '../../base/errors.ts'
 import { BadTar, readTar, type TarEntry } from '../../base/tar-reader.ts'
 import { packageLimits, type Remark } from '../../domain/desktop/desktop.ts'
+import { UNTRUSTED } from '../../host/regular-file.ts'
 import { Exit } from '../exit.ts'
 
 // Reads an app package, a folder or an archive, into memory: regular files only, within the limits of a package.
@@ -115,7 +115,7 @@ async function reportForbidden(collected: Collector, path: string, read: () => P
 
 async function readFile(collected: Collector, root: string, path: string): Promise<void> {
   // A file may have been replaced by a link or a pipe since it was listed.
-  const file = await open(join(root, path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  const file = await open(join(root, path), UNTRUSTED)
   try {
     const { size } = await file.stat()
     await collected.read(path, size, file.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>)

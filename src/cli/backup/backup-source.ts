@@ -51,9 +51,13 @@ export function passphraseSource(
   }
 }
 
-/** The search location from flags and environment. */
-export const sourceOptions = (globals: Globals, { from }: { from: string | undefined }) => ({
+/** The search location from flags and environment. A passphrase that is given is used, also where a key is kept. */
+export const sourceOptions = (
+  globals: Globals,
+  { from, passphraseFile, passphraseStdin }: { from: string | undefined } & Partial<PassphraseFlags>,
+) => ({
   from,
+  usesKeptKey: passphraseFile === undefined && !passphraseStdin,
   dataDir: globals.dataDir,
   env: globals.env,
 })

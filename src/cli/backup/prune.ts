@@ -64,7 +64,9 @@ export const prune = command({
           damaged,
         }
         const size = `${pluralize(gone.length, 'backup')} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
-        const lines = decisions.map(({ id, reasons }) => `${id}  ${reasons.join(', ') || 'goes'}`)
+        const lines = decisions.map(({ id, reasons }) =>
+          reasons.length > 0 ? `keep    ${id}  ${reasons.join(', ')}` : `remove  ${id}`,
+        )
         if (flags.dryRun) {
           io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
           return code

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { errorCode } from '../../base/errors.ts'
+import { UNTRUSTED } from '../../host/regular-file.ts'
 import { DamagedBackup, type Piece } from './backup-manifest.ts'
 import type { Bytes } from './stream-cipher.ts'
 
@@ -13,9 +13,7 @@ export interface OpenFile extends Bytes {
 
 /** Opens an untrusted file. Throws `DamagedBackup` for anything but a regular file, and system errors. */
 export async function openBytes(path: string): Promise<OpenFile> {
-  // Windows has neither flag and no need for them.
-  const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-  const file = await open(path, constants.O_RDONLY | careful).catch((error: unknown) => {
+  const file = await open(path, UNTRUSTED).catch((error: unknown) => {
     if (errorCode(error) === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
     throw error
   })

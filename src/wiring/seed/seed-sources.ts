@@ -1,8 +1,8 @@
-import { constants } from 'node:fs'
 import { lstat, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, resolve } from 'node:path'
 import { SourceError, type Found, type Sources } from '../../domain/seed/seed.ts'
 import { errorCode } from '../../base/errors.ts'
+import { UNTRUSTED } from '../../host/regular-file.ts'
 
 /** Limit of files and folders in one tree. */
 const MAX_ENTRIES = 200_000
@@ -70,7 +70,7 @@ export function makeSources(folder: string | undefined): Sources {
     },
     async *read(path) {
       const file = await find(path)
-        .then((place) => open(place, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)))
+        .then((place) => open(place, UNTRUSTED))
         .catch(throwSourceError(path))
       try {
         if (!(await file.stat()).isFile()) throw new SourceError(`${path} is not a file`)

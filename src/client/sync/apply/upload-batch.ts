@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { tarEnd, tarHeader, tarPadding } from '../../../base/tar-writer.ts'
+import { UNTRUSTED } from '../../../host/regular-file.ts'
 import { contract } from '../../../contract/contract.ts'
 import { errors, fault, isFault, type ErrorCode } from '../../../contract/errors.ts'
 import { Changed } from '../sync-errors.ts'
@@ -172,8 +173,7 @@ function bytesOf(context: RunContext, entry: Entry, onBytes: (count: number) => 
 function readWhole(context: RunContext, op: Upload): Buffer {
   const { id } = op.local
   assertFolders(context.root, op.here)
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-  const file = openSync(toLocalPath(context.root, op.here), flags)
+  const file = openSync(toLocalPath(context.root, op.here), UNTRUSTED)
   const assertSame = (): void => {
     const stats = fstatSync(file, { bigint: true })
     if (!stats.isFile() || !sameIdentity(identityOf(stats), id)) throw new Changed('local')

@@ -1,9 +1,9 @@
-import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { errorCode } from '../../../base/errors.ts'
 import type { Clock } from '../../../base/clock.ts'
 import { hashInline } from '../../../host/hash-job.ts'
 import type { Hasher } from '../../../host/hasher.ts'
+import { UNTRUSTED } from '../../../host/regular-file.ts'
 import { Changed } from '../sync-errors.ts'
 import { CHUNK, hashedChunks } from './chunk-hashes.ts'
 import type { Inodes } from '../plan/rename-matches.ts'
@@ -29,8 +29,7 @@ const ZEROS = Buffer.alloc(CHUNK)
 
 /** Opens a file for reading without following links or blocking on pipes; throws `Changed` if it is not the expected file. */
 export async function openExpected(place: string, expected: Identity): Promise<FileHandle> {
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
-  const file = await open(place, flags)
+  const file = await open(place, UNTRUSTED)
   try {
     await assertSame(file, expected)
     return file

@@ -1,5 +1,6 @@
-import { constants, closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { errorCode } from '../../../base/errors.ts'
+import { UNTRUSTED } from '../../../host/regular-file.ts'
 import type { IgnoreRules } from './ignore-rules.ts'
 import { childOf } from '../plan/sync-tree.ts'
 import { Refused } from '../../refused.ts'
@@ -18,10 +19,7 @@ export function readRules(rules: IgnoreRules, root: string, folder: string): boo
     new Refused('rules', `${toLocalPath(root, path)} ${why}, so it is unknown what it ignores. Nothing was changed.`)
   let file: number
   try {
-    file = openSync(
-      toLocalPath(root, path),
-      constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0),
-    )
+    file = openSync(toLocalPath(root, path), UNTRUSTED)
   } catch (error) {
     const code = errorCode(error)
     if (['ENOENT', 'ENOTDIR'].includes(code)) return true
