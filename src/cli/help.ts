@@ -11,11 +11,12 @@ export function overview(): string {
   const groups = GROUPS.map((group) => {
     const lines = Object.entries(nouns)
       .filter(([, noun]) => noun.group === group)
-      .map(([name, noun]) => `  ${name.padEnd(width)}  ${noun.summary}${verbsOf(noun)}`)
-    if (group === 'Help') lines.unshift(`  ${'help'.padEnd(width)}  Help about a command or a topic: svc help TOPIC`)
+      .map(([name, noun]) => row(name, width, `${noun.summary}${verbsOf(noun)}`))
+    if (group === 'Help') lines.unshift(row('help', width, 'Help about a command or a topic: svc help TOPIC'))
     return `${group}\n${lines.join('\n')}`
   })
-  return `svc: a self-hosted cloud desktop. Server, administrator's tool and client in one command.
+  return `svc: a self-hosted cloud desktop. Server, administrator's tool and client in
+one command.
 
 Usage: svc COMMAND [ARGUMENTS] [FLAGS]
 
@@ -43,10 +44,17 @@ Start here
 `
 }
 
+/** A name and what it means, broken at spaces to the width of the terminal. */
+function row(name: string, width: number, text: string): string {
+  const room = Math.max(30, (process.stdout.columns || 80) - width - 5)
+  const lines = text.match(new RegExp(`.{1,${room}}(?: |$)`, 'g'))!.map((line) => line.trimEnd())
+  return `  ${name.padEnd(width)}  ${lines.join(`\n${' '.repeat(width + 4)}`)}`
+}
+
 function topicLines(): string {
   const entries = [...Object.entries(topics), ['exit-codes', 'What the exit code of a command means']] as const
   const width = Math.max(...entries.map(([name]) => name.length))
-  return entries.map(([name, summary]) => `  ${name.padEnd(width)}  ${summary}`).join('\n')
+  return entries.map(([name, summary]) => row(name, width, summary)).join('\n')
 }
 
 function verbsOf({ verbs }: Noun): string {

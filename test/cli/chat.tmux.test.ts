@@ -189,6 +189,9 @@ describe.skipIf(!hasTmux)('two people, each at a terminal', () => {
       await b.resize(columns, rows)
       await b.shows(screen)
     }
+    await b.press('F1')
+    await b.resize(40, 14)
+    await b.shows(/complete @name,\n +:emoji and \/command/)
     const plain = await begin(open, { url, account: ada, env: { NO_COLOR: '1' } })
     await plain.shows(/red/)
     expect(await plain.screen(true)).not.toMatch(COLOUR)

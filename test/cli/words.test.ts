@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { nouns } from '../../src/cli/commands.ts'
+import { overview } from '../../src/cli/help.ts'
 import { parse } from '../../src/cli/program.ts'
 
 const chosen = async (...argv: string[]) => {
@@ -64,4 +65,12 @@ test('Every noun that can be counted answers to its plural', () => {
     ([name, { aliases = [] }]) => ![...uncountable, ...others].includes(name) && !aliases.includes(`${name}s`),
   )
   expect(missing.map(([name]) => name)).toEqual([])
+})
+
+test('The overview of all commands fits a terminal of 80 columns', () => {
+  expect(
+    overview()
+      .split('\n')
+      .filter((line) => line.length > 79),
+  ).toEqual([])
 })

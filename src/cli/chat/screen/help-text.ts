@@ -1,4 +1,4 @@
-import type { Span } from './spans.ts'
+import { wrap, type Span } from './spans.ts'
 
 const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Enter', 'send'],
@@ -25,18 +25,25 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl-C', 'clear the text; twice, or Ctrl-D: quit'],
 ]
 
-export const helpLines = (commands: readonly { usage: string; summary: string }[]): Span[][] => [
+/** Columns of the keys and commands. */
+const KEYS_WIDTH = 18
+
+export const helpLines = (commands: readonly { usage: string; summary: string }[], width: number): Span[][] => [
   [
     { text: 'Keys', bold: true },
     { text: '  (* while the text is empty)', dim: true },
   ],
-  ...KEYS.map(([keys, what]) => row(keys, what)),
+  ...KEYS.flatMap(([keys, what]) => row(keys, what, width)),
   [],
   [{ text: 'Commands', bold: true }],
-  ...commands.map(({ usage, summary }) => row(usage, summary)),
-  row('//text', 'a message that begins with a /'),
+  ...commands.flatMap(({ usage, summary }) => row(usage, summary, width)),
+  ...row('//text', 'a message that begins with a /', width),
   [],
   [{ text: 'Esc closes this.', dim: true }],
 ]
 
-const row = (left: string, right: string): Span[] => [{ text: `  ${left.padEnd(24)}`, color: 'cyan' }, { text: right }]
+const row = (left: string, right: string, width: number): Span[][] =>
+  wrap([{ text: right }], width - KEYS_WIDTH - 2).map((line, at) => [
+    { text: `  ${(at === 0 ? left : '').padEnd(KEYS_WIDTH)}`, color: 'cyan' },
+    ...line,
+  ])

@@ -49,7 +49,7 @@ export function makeRenderer(screen: ScreenState, { terminal, composeMode }: Ren
     const { mode } = screen
     if (mode.kind === 'list') return mode.list.lines(width, rows)
     if (mode.kind === 'help') {
-      const all = helpLines(COMMANDS)
+      const all = helpLines(COMMANDS, width)
       mode.top = Math.min(mode.top, Math.max(0, all.length - rows))
       return Array.from({ length: rows }, (_, row) => ({ line: all[mode.top + row] ?? [] }))
     }
@@ -79,7 +79,7 @@ export function makeRenderer(screen: ScreenState, { terminal, composeMode }: Ren
       selected: screen.mode.kind === 'select' ? screen.mode.message : undefined,
       composer: { ...laid, prompt },
       purpose: screen.purpose && printable(screen.purpose.label),
-      status: statusOf(screen, composeMode),
+      status: statusOf(screen, composeMode, columns),
     })
     terminal.draw(screen.mode.kind === 'write' || screen.mode.kind === 'list' ? frame : { ...frame, cursor: undefined })
   }
@@ -119,7 +119,7 @@ function showSelected(screen: ScreenState, lines: readonly HistoryLine[], messag
 }
 
 /** The status line: a question, an error, a notice, completions or keys. */
-function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode']): Line {
+function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode'], columns: number): Line {
   const { mode, notice } = screen
   const { connectionError } = screen.session.state
   if (mode.kind === 'confirm') return [{ text: ` ${mode.question} `, bold: true }, { text: 'y or n' }]
@@ -127,8 +127,13 @@ function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode']
   if (connectionError) return [{ text: ` ${errorText(connectionError)} `, color: 'yellow', inverse: true }]
   const offered = composeMode.offered()
   if (offered) return candidateLine(offered, composeMode.chosen())
-  return [{ text: ` ${screen.purpose ? PURPOSES[screen.purpose.kind] : HINTS[mode.kind]}`, dim: true }]
+  const hints = (screen.purpose ? PURPOSES[screen.purpose.kind] : HINTS[mode.kind]).split(SEPARATOR)
+  // In a narrow terminal the first and the last stay.
+  while (hints.length > 2 && hints.join(SEPARATOR).length > columns - 2) hints.splice(-2, 1)
+  return [{ text: ` ${hints.join(SEPARATOR)}`, dim: true }]
 }
+
+const SEPARATOR = ' · '
 
 const errorText = ({ kind, error }: ConnectionError): string =>
   kind === 'signed-out'
