@@ -48,7 +48,7 @@ export function makeAccess({ accounts, caller, check, checkedAt }: AccessOptions
       const authority: Authority = async (tx) => (hasEnded ? undefined : recheck(RECHECK_TOLERANCE_MS, tx))
       const end = () => void (hasEnded = true)
       try {
-        const answered = await withAuthority(authority, answer)
+        const answered = await withAuthority(caller.user.id, authority, answer)
         const more = completion(answered)
         if (more) more.then(end, end)
         else end()

@@ -158,7 +158,7 @@ test('a pending login is known under its kind only, until its time is over or it
     device_name: 'n',
     expires_at: NOW + 5,
   } as const
-  await database.write('instance', (tx) => insertPendingLogin(tx, login, NOW, 3))
+  await database.write('instance', (tx) => insertPendingLogin(tx, login, 3))
   const found = await pendingLogin(database.read, 'sync', 'h', NOW)
   expect(found).toEqual({ id: expect.any(Number) as number, user_id: ada, device_id: 'd', device_name: 'n', tries: 0 })
   expect(await pendingLogin(database.read, 'session', 'h', NOW)).toBeUndefined()

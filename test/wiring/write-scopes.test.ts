@@ -1,20 +1,30 @@
 import { sql } from 'kysely'
 import { beforeAll, expect, test, vi } from 'vitest'
+import { actions } from '../../src/contract/contract.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import type { Database, Writer, OwnerScope } from '../../src/storage/engine/database.ts'
 import { advance } from '../../src/storage/feed/changes.ts'
 import { bytesOf } from '../support/contents.ts'
 import { channelOf } from '../support/chat.ts'
+import { explores } from '../support/explores.ts'
+import { prepare, restoreService } from '../support/examples.ts'
 import { serverOfFile, type TestServer } from '../support/server.ts'
 import { tarOf } from '../support/tar.ts'
 
 // A unit of work declares which accounts and rooms it writes for: what it writes elsewhere could be lost on Postgres,
 // where units of other accounts run at the same time. Here triggers check it.
 
-/** Accounts share contents: the statement that writes one locks its row, and only units for the instance remove any. */
-const SHARED = new Set(['contents'])
+/** Only appended to, or named by a hash that the database cannot compute. */
+const SHARED = new Set(['audit', 'login_throttles'])
+
+/** Rows that belong to whatever a row of another table belongs to. */
+const PARENTS: Record<string, [table: string, key: string]> = {
+  assistant_messages: ['assistant_conversations', 'conversation_id'],
+  profile_components: ['component_profiles', 'profile_id'],
+}
 
 const seen = new Set<string>()
+const violations: string[] = []
 let isChecked = false
 
 vi.mock(import('../../src/storage/engine/sqlite.ts'), async (original) => {
@@ -31,8 +41,10 @@ vi.mock(import('../../src/storage/engine/sqlite.ts'), async (original) => {
 async function checked<T>(
   tx: Writer,
   unit: (tx: Writer) => Promise<T>,
-  { accounts = [], rooms = [], memberFeeds = [] }: OwnerScope,
+  { accounts = [], rooms = [], memberFeeds = [], keys = [] }: OwnerScope,
 ) {
+  const { rows: isInstalled } = await sql`select 1 from sqlite_schema where name = 'scope_of_test'`.execute(tx.q)
+  if (isInstalled.length === 0) return unit(tx)
   await sql`insert into scope_of_test (kind, id) values ('unit', 0)`.execute(tx.q)
   for (const id of accounts) await sql`insert into scope_of_test (kind, id) values ('user', ${id})`.execute(tx.q)
   for (const id of rooms) await sql`insert into scope_of_test (kind, id) values ('room', ${id})`.execute(tx.q)
@@ -40,7 +52,11 @@ async function checked<T>(
     await sql`insert into scope_of_test (kind, id) select 'user', user_id from room_members where room_id = ${id}`.execute(
       tx.q,
     )
-  const result = await unit(tx)
+  for (const key of keys) await sql`insert into scope_of_test (kind, id) values ('key', ${key})`.execute(tx.q)
+  const result = await unit(tx).catch((error: unknown) => {
+    if (String(error).includes('outside of its scope')) violations.push(String(error))
+    throw error
+  })
   const { rows: written } = await sql<{ name: string }>`select distinct name from written_by_test`.execute(tx.q)
   for (const { name } of written) seen.add(name)
   await sql`delete from written_by_test`.execute(tx.q)
@@ -51,7 +67,7 @@ async function checked<T>(
 /** Refuses rows outside of the scope of the unit that writes them. */
 async function installTriggers(database: Database): Promise<void> {
   await database.write('instance', async (tx) => {
-    await sql`create table scope_of_test (kind text, id integer)`.execute(tx.q)
+    await sql`create table scope_of_test (kind text, id)`.execute(tx.q)
     await sql`create table written_by_test (name text)`.execute(tx.q)
     const { rows: tables } = await sql<{ name: string }>`select name from sqlite_schema where type = 'table'
       and name not like 'sqlite%' and name not like '%_of_test' and name not like '%_by_test'`.execute(tx.q)
@@ -66,7 +82,17 @@ async function installTriggers(database: Database): Promise<void> {
       if (name === 'rooms') owned('room', 'id')
       if (has('user_id')) owned('user', 'user_id')
       if (has('room_id')) owned('room', 'room_id')
-      // A row of a child table belongs to whatever its parent belongs to, which no unit changes.
+      // A room that a unit opens is its own.
+      if (name === 'rooms') owned('user', 'created_by')
+      if (name === 'contents') owned('key', 'sha256')
+      const parent = PARENTS[name]
+      if (parent)
+        owners.push(
+          `exists (select 1 from scope_of_test join ${parent[0]} p on p.user_id = scope_of_test.id
+          where kind = 'user' and p.id = ROW.${parent[1]})`,
+          // Deleted with its parent.
+          `not exists (select 1 from ${parent[0]} p where p.id = ROW.${parent[1]})`,
+        )
       const condition = owners.length === 0 ? '0' : owners.join(' or ')
       for (const [verb, row] of [
         ['insert', 'new'],
@@ -130,12 +156,14 @@ test('what a unit declares is what it writes', async () => {
   expect([...seen].sort()).toEqual([
     'assistant_mentions',
     'changes',
+    'contents',
     'counters',
     'data_usage',
     'idempotency_keys',
     'messages',
     'nodes',
     'pushed_operations',
+    'released_contents',
     'room_members',
     'rooms',
     'svc_notes',
@@ -143,6 +171,19 @@ test('what a unit declares is what it writes', async () => {
     'users',
     'versions',
   ])
+})
+
+test('every action writes what its units declare', async () => {
+  for (const action of actions) {
+    // Most of what administrators do is for the instance.
+    const isAdmin = action.auth !== 'anyone' && action.auth.admin
+    if (action.method === 'GET' || (isAdmin && !explores)) continue
+    const { client, params, more } = await prepare(server, action)
+    const { status } = await client.call(action, params, more)
+    const name = `${action.path} ${action.name}`
+    expect([name, status < 500 || status, violations]).toEqual([name, true, []])
+  }
+  await restoreService()
 })
 
 test('a unit that writes for others is found', async () => {

@@ -11,6 +11,8 @@ const DEFAULT_LIMIT = 50
 const POLL_MS = 1_000
 /** Entries read at a time while following. */
 const BATCH = 1_000
+/** IDs below the newest at which an entry may still appear: its transaction began before those that ended first. */
+const LATE = 200
 
 const width = Math.max(...Object.keys(auditKinds).map((kind) => kind.length))
 const kindTable = Object.entries(auditKinds)
@@ -95,13 +97,22 @@ type Filter = Omit<Parameters<Audit['list']>[0], 'limit'>
 async function follow(io: Io, log: Audit, filter: Filter, last: number): Promise<never> {
   const show = (entry: StoredEntry) => io.event(lineOf(entry), documentOf(entry))
   let after = await log.newest()
-  for (const entry of (await log.list({ ...filter, limit: last })).reverse()) if (entry.id <= after) show(entry)
+  const seen = new Set((await log.after(after - LATE, LATE)).map(({ id }) => id))
+  for (const entry of (await log.list({ ...filter, limit: last })).reverse()) {
+    if (entry.id > after) continue
+    seen.add(entry.id)
+    show(entry)
+  }
   for (;;) {
     await sleep(POLL_MS)
     for (;;) {
-      const entries = await log.after(after, BATCH)
-      entries.filter((entry) => isWanted(entry, filter)).forEach(show)
-      after = entries.at(-1)?.id ?? after
+      const entries = await log.after(after - LATE, BATCH)
+      for (const entry of entries) {
+        if (!seen.has(entry.id) && isWanted(entry, filter)) show(entry)
+        seen.add(entry.id)
+      }
+      after = Math.max(after, entries.at(-1)?.id ?? 0)
+      for (const id of seen) if (id <= after - LATE) seen.delete(id)
       if (entries.length < BATCH) break
     }
   }

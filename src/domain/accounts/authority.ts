@@ -5,20 +5,23 @@ import type { Database, Reader } from '../../storage/engine/database.ts'
 export type Authority = (tx: Reader) => Promise<void>
 
 // Bound to the asynchronous context of a request: no function between the request and its transaction can omit it.
-const current = new AsyncLocalStorage<Authority>()
+const current = new AsyncLocalStorage<{ user: number; authority: Authority }>()
 
-/** Runs `work`; each of its transactions checks `authority` first. */
-export const withAuthority = <T>(authority: Authority, work: () => T): T => current.run(authority, work)
+/** Runs `work` for an account; each of its transactions checks `authority` first. */
+export const withAuthority = <T>(user: number, authority: Authority, work: () => T): T =>
+  current.run({ user, authority }, work)
 
 /** The database with writes that check the current authority. */
 export const authorized = (database: Database): Database => ({
   ...database,
   write(scope, unit) {
     // Read now: group commit runs the transaction in another request's context.
-    const authority = current.getStore()
-    if (!authority) return database.write(scope, unit)
-    return database.write(scope, async (tx) => {
-      await authority(tx)
+    const acting = current.getStore()
+    if (!acting) return database.write(scope, unit)
+    // The caller's account is locked: what a revocation that was acknowledged found open has ended.
+    const own = scope === 'instance' ? scope : { ...scope, accounts: [...(scope.accounts ?? []), acting.user] }
+    return database.write(own, async (tx) => {
+      await acting.authority(tx)
       return unit(tx)
     })
   },

@@ -40,6 +40,7 @@ export function makeBrowserLogins({ login, sessions }: { login: Login; sessions:
     kind: 'session',
     issue: (tx, account) => sessions.begin(tx, account.id, origin),
     replace: (tx) => sessions.forget(tx, cookie),
+    replaced: () => sessions.ownerOf(cookie),
   })
 
   const begun = ({ account, issued: cookie }: Granted<string>): NewSession => {

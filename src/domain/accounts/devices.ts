@@ -99,7 +99,7 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
   }
 
   const end = (user: number, token_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
-    database.write('instance', async (tx) => {
+    database.write({ accounts: [user] }, async (tx) => {
       if (!(await deleteToken(tx, user, token_id))) return false
       await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail: { token_id, reason } })
       return true
@@ -140,7 +140,7 @@ export function makeDevices({ database, clock, audit, policy }: DevicesDeps): De
     },
     async revokeAll(user, actor) {
       const bounds = await lifetime()
-      return database.write('instance', async (tx) => {
+      return database.write({ accounts: [user] }, async (tx) => {
         const devices = await deleteTokensOf(tx, user, bounds)
         const detail = { devices_ended: devices, reason: 'revoked' }
         if (devices > 0) await audit.record(tx, { kind: 'token.revoked', ...auditActor(user, actor), detail })

@@ -31,6 +31,10 @@ export interface Lockout {
    * `account_locked` where another process has locked the name meanwhile: the guess must not be told to be wrong.
    */
   fail(tx: Writer, name: string): Promise<boolean>
+  /** Whether `prune` was not called for a minute. */
+  isPruneDue(): boolean
+  /** Bounds the names that are remembered. */
+  prune(tx: Writer): Promise<void>
   /** Clears failures and lock, after a completed login or by an administrator. */
   clear(tx: Writer, name: string): Promise<void>
   /** When the lock of each name ends, epoch ms; names without a lock are omitted. */
@@ -56,11 +60,13 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
       const locked = failedAt.length >= FAILURES
       const after = locked ? { failedAt: [], lockedUntil: now + LOCK_MS } : { failedAt, lockedUntil: 0 }
       await storeThrottle(tx, hash, after, now + Math.max(WINDOW_MS, LOCK_MS))
-      if (now >= pruneAt) {
-        pruneAt = now + PRUNE_EVERY_MS
-        await pruneThrottles(tx, now, MAX_NAMES)
-      }
       return locked
+    },
+    isPruneDue: () => clock.now() >= pruneAt,
+    async prune(tx) {
+      const now = clock.now()
+      pruneAt = now + PRUNE_EVERY_MS
+      await pruneThrottles(tx, now, MAX_NAMES)
     },
     async clear(tx, name) {
       await clearThrottle(tx, hashOf(name))

@@ -36,6 +36,8 @@ export interface Grant<T> {
   issue: (tx: Writer, account: Account, device: DeviceNames | undefined) => Promise<T>
   /** Ends the session that the login replaces, in the transaction that accepts the password or the code. */
   replace?: (tx: Writer) => Promise<void>
+  /** The account of that session. */
+  replaced?: () => Promise<number | undefined>
 }
 
 export interface Granted<T> {
@@ -93,7 +95,8 @@ async function begin<T>(deps: LoginDeps, attempt: Attempt, grant: Grant<T>) {
     await assertAdmitted(deps, verified)
     const outdated = !passwords.isCurrent(verified.password_hash)
     const rehashed = outdated ? await passwords.hash(attempt.password) : undefined
-    return database.write('instance', async (tx) => {
+    const accounts = await accountsOf(grant, verified.id)
+    return database.write({ accounts, keys: [name] }, async (tx) => {
       // The account may have changed during the hashing, here or in another process.
       await lockout.assertOpen(tx, name)
       const account = await accountById(tx, verified.id)
@@ -126,7 +129,8 @@ async function complete<T>(deps: LoginDeps, completion: Completion, grant: Grant
   await assertAdmitted(deps, known)
   const proof = await codeVerifier.read(known.id, code, 'login')
   assertAllowed()
-  const finished = await database.write('instance', async (tx) => {
+  const accounts = await accountsOf(grant, known.id)
+  const finished = await database.write({ accounts, keys: [known.username] }, async (tx) => {
     await codeVerifier.assertOpen(tx, known.id)
     const login = await pending.find(tx, grant.kind, pending_token)
     const account = await accountById(tx, known.id)
@@ -160,14 +164,22 @@ async function verify(
     return account
   }
   addressThrottle.failed(sourceOf(attempt, name))
-  await database.write('instance', async (tx) => {
+  const accounts = account ? [account.id] : []
+  await database.write({ accounts, keys: [name] }, async (tx) => {
     // Never log the typed name: it may be a password.
     const failure = { from: originOf({ ip, userAgent }), about: account?.id }
     const locked = await lockout.fail(tx, name)
     await audit.record(tx, { kind: 'login.failed', ...failure })
     if (locked) await audit.record(tx, { kind: 'login.locked', ...failure })
   })
+  if (lockout.isPruneDue()) await database.write('instance', (tx) => lockout.prune(tx))
   throw fault('invalid_credentials')
+}
+
+/** The accounts that a login writes for. */
+async function accountsOf<T>({ replaced }: Grant<T>, user: number): Promise<number[]> {
+  const other = await replaced?.()
+  return other === undefined ? [user] : [user, other]
 }
 
 const sourceOf = ({ ip, isShared }: Pick<Attempt, 'ip' | 'isShared'>, subject: string): LoginSource =>

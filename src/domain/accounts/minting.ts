@@ -55,7 +55,7 @@ export const makeMinting =
     // A new device each time: a minted token never replaces one in use.
     const device = { device_id: `minted-${randomHex(8)}`, device_name: name }
     const expires_at = now + ttl
-    return database.write('instance', async (tx) => {
+    return database.write({ accounts: [user] }, async (tx) => {
       const { username, disabled_at } = await orNotFound(accountById(tx, user))
       if (disabled_at !== null) throw fault('forbidden', { text: `"${username}" is disabled and gets no token.` })
       if ((await mintedTokens(tx, user, now)) >= MAX_PER_USER) {

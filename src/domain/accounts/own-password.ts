@@ -42,7 +42,7 @@ export const makeOwnPassword =
     const verified = await login.confirm({ username, password, ip: actor.ip, userAgent: actor.userAgent })
     const password_hash = await passwords.hash(new_password)
     const bounds = await lifetime()
-    await database.write('instance', async (tx) => {
+    await database.write({ accounts: [id] }, async (tx) => {
       const account = await accountById(tx, id)
       // The account may have changed during the hashing.
       const same = account?.disabled_at === null && account.password_hash === verified.password_hash

@@ -46,7 +46,7 @@ export const makePendingLogins = (clock: Clock): PendingLogins => ({
       device_name: device?.device_name ?? null,
       expires_at: now + LIFETIME_MS,
     }
-    await insertPendingLogin(tx, login, now, MAX_PER_USER)
+    await insertPendingLogin(tx, login, MAX_PER_USER)
     return token
   },
   async find(on, kind, token) {

@@ -9,6 +9,7 @@ import {
   deleteSessionByHash,
   deleteSessionsOf,
   insertSession,
+  ownerOfCookie,
   sessionHolder,
   sessionsOf,
   touchSession,
@@ -42,6 +43,8 @@ export interface Sessions {
   begin(tx: Writer, user: number, origin: RequestOrigin): Promise<string>
   /** Ends the session or pending login that a cookie names. */
   forget(tx: Writer, cookie: string | undefined): Promise<void>
+  /** The account of the session or pending login that a cookie names, valid or not. */
+  ownerOf(cookie: string | undefined): Promise<number | undefined>
   /** Authenticates a session cookie. Throws `2fa_required` while its login waits for the second factor. */
   authenticate(cookie: string, ip: string, on?: Reader): Promise<InSession | undefined>
   /** The CSRF token of a session (OWASP: HMAC-based token, bound to the session). */
@@ -85,7 +88,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
   }
 
   const end = (user: number, session_id: number, actor: Actor | undefined, reason: 'revoked' | 'logout') =>
-    database.write('instance', async (tx) => {
+    database.write({ accounts: [user] }, async (tx) => {
       if (!(await deleteSession(tx, user, session_id))) return false
       await audit.record(tx, { kind: 'session.ended', ...auditActor(user, actor), detail: { session_id, reason } })
       return true
@@ -106,6 +109,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       if (isToken(cookie)) await deleteSessionByHash(tx, hashToken(cookie))
       if (isPendingToken(cookie)) await deletePendingLoginByHash(tx, hashToken(cookie))
     },
+    ownerOf: async (cookie) => (cookie === undefined ? undefined : ownerOfCookie(database.read, hashToken(cookie))),
     async authenticate(cookie, ip, on = database.read) {
       if (isPendingToken(cookie)) {
         const waiting = await pendingLogin(on, 'session', hashToken(cookie), clock.now())
@@ -123,7 +127,7 @@ export function makeSessions({ database, clock, csrfKey, audit }: SessionsDeps):
       if (!(await end(user, sessionId, actor, 'revoked'))) throw fault('not_found')
     },
     endAll: (user, actor) =>
-      database.write('instance', async (tx) => {
+      database.write({ accounts: [user] }, async (tx) => {
         await deletePendingLoginsOf(tx, user)
         const sessions = await deleteSessionsOf(tx, user, actor?.session_id)
         const detail = { sessions_ended: sessions, reason: 'revoked' }

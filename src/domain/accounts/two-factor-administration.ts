@@ -106,7 +106,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
     },
     overview: async () => (await factorStates(database.read)).map(statusAt(clock.now())),
     reset: (user, actor) =>
-      database.write('instance', async (tx) => {
+      database.write({ accounts: [user] }, async (tx) => {
         assertOther(actor, user, OWN_FACTOR)
         await orNotFound(accountById(tx, user))
         const factor = await secondFactorOf(tx, user)
@@ -131,7 +131,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       const code = newBackupCode()
       const [hash] = await hashBackupCodes(queue, [code], salt)
       const expires_at = clock.now() + ttl
-      await database.write('instance', async (tx) => {
+      await database.write({ accounts: [user] }, async (tx) => {
         const { account, salt: current = salt } = await factorOf(tx, user)
         if (account.disabled_at !== null) {
           throw fault('conflict', { text: `"${account.username}" is disabled and cannot sign in.` })
@@ -147,7 +147,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       // Keep the salt: an issued bypass code is hashed with it too.
       const { salt = newSalt() } = await factorOf(database.read, user)
       const { codes, hashes } = await makeCodes(queue, salt)
-      await database.write('instance', async (tx) => {
+      await database.write({ accounts: [user] }, async (tx) => {
         const { salt: current = salt } = await factorOf(tx, user)
         if (current !== salt) throw fault('conflict')
         await replaceBackupCodes(tx, user, salt, hashes)

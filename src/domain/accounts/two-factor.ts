@@ -70,7 +70,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
     permitted: (tx: Writer) => Promise<void>,
   ): Promise<void> {
     const proof = await codeVerifier.read(user, code, 'settings')
-    const right = await database.write('instance', async (tx) => {
+    const right = await database.write({ accounts: [user] }, async (tx) => {
       await assertOn(tx, user)
       await codeVerifier.assertOpen(tx, user)
       if (!(await codeVerifier.use(tx, user, proof, 'settings', actor))) return false
@@ -83,7 +83,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
   return {
     async setUp(user, issuer) {
       const secret = newTotpSecret()
-      return database.write('instance', async (tx) => {
+      return database.write({ accounts: [user] }, async (tx) => {
         const account = await accountById(tx, user)
         if (!account) throw fault('not_found')
         if (account.two_factor_since !== null) throw isOn()
@@ -96,7 +96,7 @@ export function makeTwoFactor(deps: TwoFactorDeps): TwoFactor {
       const salt = newSalt()
       const { codes, hashes } = await makeCodes(queue, salt)
       const bounds = await lifetime()
-      await database.write('instance', async (tx) => {
+      await database.write({ accounts: [user] }, async (tx) => {
         const { sealed, step } = await prove(tx, user, code)
         await enableSecondFactor(tx, user, sealed, step, clock.now())
         await replaceBackupCodes(tx, user, salt, hashes)

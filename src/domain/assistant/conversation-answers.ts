@@ -70,7 +70,7 @@ function makeAnswer({ database, clock, continueRun, budgets, toolsFor, ledger }:
       const pending = await continueRun(run, { account, choice, signal, emit, scope, tools }, allow)
       return { pending, changeSet: (await opened)?.changeSet.id() }
     } catch (error) {
-      await database.write('instance', (tx) => budgets.use(tx, account.id, run.tokens))
+      await database.write({ accounts: [account.id] }, (tx) => budgets.use(tx, account.id, run.tokens))
       throw error
     }
   }
@@ -157,7 +157,8 @@ export function makeConversationAnswers(deps: Deps) {
       const choice = { ...(await models.choice()), chat }
       return budgets.within(account.id, async () => {
         // Of two requests that confirm at the same moment only the first one finds it.
-        if (!(await database.write('instance', (tx) => takeConfirmation(tx, id)))) throw fault('not_found')
+        if (!(await database.write({ accounts: [account.id] }, (tx) => takeConfirmation(tx, id))))
+          throw fault('not_found')
         const dialogue = conversations.dialogue(account.id, found.conversation_id)
         const resumed = { ...run, said: '', actions: [], tokens: 0 }
         return withTimeLimit(signal, bounds.answerMs, (end) =>

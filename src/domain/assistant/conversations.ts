@@ -79,7 +79,8 @@ export function makeConversations({ database, clock, bound }: Deps) {
     },
 
     async remove(user: number, id: number): Promise<void> {
-      if (!(await database.write('instance', (tx) => deleteConversation(tx, user, id)))) throw fault('not_found')
+      if (!(await database.write({ accounts: [user] }, (tx) => deleteConversation(tx, user, id))))
+        throw fault('not_found')
     },
 
     /** Refuses a question beyond the quota of conversations: fault `quota_exceeded`. An answer is always stored. */
@@ -113,10 +114,10 @@ export function makeConversations({ database, clock, bound }: Deps) {
         return id
       }
       return {
-        id: () => (stored ??= database.write('instance', store)),
+        id: () => (stored ??= database.write({ accounts: [user] }, store)),
         async answer(said, unit) {
           const before = await stored
-          return database.write('instance', async (tx) => {
+          return database.write({ accounts: [user] }, async (tx) => {
             const id = before ?? (await store(tx))
             await append(tx, id, clock.now(), { role: 'assistant', ...said })
             await unit(tx)

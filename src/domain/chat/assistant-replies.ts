@@ -25,7 +25,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
   /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). False while another server answers. */
   async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<boolean> {
     const now = clock.now()
-    return database.write('instance', async (tx) => {
+    return database.write({ rooms: [room] }, async (tx) => {
       if (!(await beginMention(tx, message, { name, now, until }))) return false
       // Wakes the requests that wait for the room.
       await enterRoom(tx, room, user, now)
@@ -41,7 +41,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
   async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
     assertContent(content)
     const now = clock.now()
-    return database.write('instance', async (tx) => {
+    return database.write({ accounts: [user], rooms: [room], memberFeeds: [room] }, async (tx) => {
       if (!(await takeMention(tx, message))) return false
       const isActive = (await accountById(tx, user))?.disabled_at === null
       const entered = isActive && (await enterRoom(tx, room, user, now))
@@ -60,7 +60,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
 
   /** Ends a mention without an answer. */
   async dismiss({ message, room }: Pick<MentionedMessage, 'message' | 'room'>): Promise<void> {
-    await database.write('instance', async (tx) => {
+    await database.write({ rooms: [room] }, async (tx) => {
       // Wakes the requests that wait for the room: the progress ended.
       if (await takeMention(tx, message)) await takeRoom(tx, room, clock.now())
     })

@@ -102,15 +102,16 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
     const name = readRoomName(text)
     const users = sortedIds([creator, ...participants])
     if (type === 'dm' && users.length !== 2) throw badRequest('participants', 'must name exactly one other person')
-    return database.write('instance', async (tx) =>
+    return database.write({ accounts: users }, async (tx) =>
       roomFor(tx, creator, await openRoomIn(tx, creator, { name, type, users }, clock.now())),
     )
   },
 
   /** Adds members to a channel; they see all its messages. */
   async invite({ id: user }: Author, { room_id: room, user_ids }: { room_id: number; user_ids: readonly number[] }) {
-    return database.write('instance', async (tx) => {
-      await inviteIn(tx, room, user, sortedIds(user_ids), clock.now())
+    const invited = sortedIds(user_ids)
+    return database.write({ accounts: [user, ...invited], rooms: [room] }, async (tx) => {
+      await inviteIn(tx, room, user, invited, clock.now())
       return roomFor(tx, user, room)
     })
   },
@@ -118,7 +119,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** Renames a channel, as its creator or as an administrator in it. */
   async renameRoom(author: Author, { room_id: room, name: text }: { room_id: number; name: string }): Promise<Shown> {
     const name = readRoomName(text)
-    return database.write('instance', async (tx) => {
+    return database.write({ rooms: [room], memberFeeds: [room] }, async (tx) => {
       const now = clock.now()
       assertCreator(author, await enterChannel(tx, room, author.id, now))
       await renameRoom(tx, room, name, now)

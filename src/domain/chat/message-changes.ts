@@ -24,22 +24,28 @@ interface Deps {
 /** Faults: `forbidden`, `not_found` outside of the user's rooms, `bad_request`, `quota_exceeded`. */
 export function makeMessageChanges({ database, clock, audit }: Deps) {
   /** Changes a message in a transaction, with a timestamp that is unique in its room. */
-  const change = <T>(
+  const change = async <T>(
     user: number,
     id: number,
     unit: (
       tx: Writer,
       message: { id: number; room: number; author: number; stamp: number; isAssistant: boolean },
     ) => Promise<T>,
-  ): Promise<T> =>
-    database.write('instance', async (tx) => {
+  ): Promise<T> => {
+    const seen = await visibleMessage(database.read, id, user)
+    if (!seen) throw noSuchMessage()
+    const room = seen.room_id
+    // Reactions count for their authors, and go with the message.
+    const reacted = (await reactionsTo(database.read, [id])).map(({ user_id }) => user_id)
+    const scope = { accounts: [user, seen.user_id, ...reacted], rooms: [room], memberFeeds: [room] }
+    return database.write(scope, async (tx) => {
+      const entered = await enterRoom(tx, room, user, clock.now())
       const found = await visibleMessage(tx, id, user)
-      const entered = found && (await enterRoom(tx, found.room_id, user, clock.now()))
-      // Checked again after locking the room: it may have been deleted meanwhile.
-      if (!entered || !(await visibleMessage(tx, id, user))) throw noSuchMessage()
+      if (!entered || !found) throw noSuchMessage()
       const isAssistant = found.is_assistant === 1
-      return unit(tx, { id, room: found.room_id, author: found.user_id, stamp: entered.stamp, isAssistant })
+      return unit(tx, { id, room, author: found.user_id, stamp: entered.stamp, isAssistant })
     })
+  }
 
   const record = (tx: Writer, room: number, row: number, deleted = false) =>
     recordForMembers(tx, { room, table: 'svc_messages', row, deleted }, clock.now())

@@ -136,7 +136,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
     async save(editor: ComponentEditor, component: NewComponent): Promise<number> {
       const content = readComponent(component)
       assertCodeAllowed(editor, content.component_type)
-      return database.write('instance', (tx) =>
+      return database.write({ accounts: [editor.user] }, (tx) =>
         addVersion(tx, editor.user, content, clock.now(), component.base_version),
       )
     },
@@ -156,7 +156,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
     /** Activates a stored version. Faults: `not_found`, `forbidden`. */
     async activate(editor: ComponentEditor, component: string, version: number): Promise<void> {
       const { user } = editor
-      await database.write('instance', async (tx) => {
+      await database.write({ accounts: [user] }, async (tx) => {
         assertCodeAllowed(editor, (await componentVersion(tx, user, component, version))?.component_type)
         if (!(await activate(tx, user, component, version))) throw fault('not_found')
       })
@@ -164,13 +164,13 @@ export function makeComponents({ database, clock, audit }: Deps) {
 
     /** Deactivates a component. Returns the number of deactivated versions. Fault `not_found`. */
     reset: (user: number, component: string): Promise<number> =>
-      database.write('instance', async (tx) => {
+      database.write({ accounts: [user] }, async (tx) => {
         if ((await newestVersion(tx, user, component)) === 0) throw fault('not_found')
         return deactivate(tx, user, component)
       }),
 
     /** Deactivates all components of the account. Returns their number. */
-    resetOwn: (user: number): Promise<number> => database.write('instance', (tx) => deactivate(tx, user)),
+    resetOwn: (user: number): Promise<number> => database.write({ accounts: [user] }, (tx) => deactivate(tx, user)),
 
     /** All components of the account by name, active or not. */
     async all(user: number) {
@@ -185,7 +185,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
 
     /** Deactivates all components of an account; versions and profiles stay. Returns their number. For administrators. */
     resetAll: (user: number): Promise<number> =>
-      database.write('instance', async (tx) => {
+      database.write({ accounts: [user] }, async (tx) => {
         const count = await deactivate(tx, user)
         if (count > 0) await audit.record(tx, { kind: 'components.reset', about: user, detail: { deactivated: count } })
         return count

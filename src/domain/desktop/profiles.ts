@@ -54,7 +54,7 @@ export function makeProfiles({ database, clock }: Deps) {
     /** Saves the active components as a new profile; names need not be unique. Faults: `bad_request`, `quota_exceeded`. */
     async save(user: number, name: string): Promise<{ id: number; components: number }> {
       assertName('name', name)
-      return database.write('instance', async (tx) => {
+      return database.write({ accounts: [user] }, async (tx) => {
         if ((await profileCount(tx, user)) >= MAX_PROFILES)
           throw fault('quota_exceeded', { text: `There are ${MAX_PROFILES} profiles already.` })
         return withinBound(tx, user, 'components', () => insertProfile(tx, user, name, clock.now()))
@@ -66,7 +66,7 @@ export function makeProfiles({ database, clock }: Deps) {
      * Faults: `not_found`, `quota_exceeded`, `forbidden` for a script without `allowsCode`.
      */
     load: (editor: ComponentEditor, profile: number, exclusive: boolean): Promise<number> =>
-      database.write('instance', async (tx) => {
+      database.write({ accounts: [editor.user] }, async (tx) => {
         const { user } = editor
         const components = await componentsOfProfile(tx, user, profile)
         if (!components) throw fault('not_found')
@@ -79,12 +79,14 @@ export function makeProfiles({ database, clock }: Deps) {
     /** Renames a profile. Faults: `bad_request`, `not_found`. */
     async rename(user: number, profile: number, name: string): Promise<void> {
       assertName('name', name)
-      if (!(await database.write('instance', (tx) => renameProfile(tx, user, profile, name)))) throw fault('not_found')
+      if (!(await database.write({ accounts: [user] }, (tx) => renameProfile(tx, user, profile, name))))
+        throw fault('not_found')
     },
 
     /** Removes a profile; components stay unchanged. Fault `not_found`. */
     async remove(user: number, profile: number): Promise<void> {
-      if (!(await database.write('instance', (tx) => deleteProfile(tx, user, profile)))) throw fault('not_found')
+      if (!(await database.write({ accounts: [user] }, (tx) => deleteProfile(tx, user, profile))))
+        throw fault('not_found')
     },
   }
 }

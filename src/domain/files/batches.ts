@@ -3,11 +3,11 @@ import { FILES_BATCH, LATEST_MTIME, UPLOAD_BATCH } from '../../contract/limits.t
 import type { FileState } from '../../contract/shapes.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Staged } from '../../storage/contents/contents.ts'
-import type { Database, Writer, WriteScope } from '../../storage/engine/database.ts'
+import type { Database, OwnerScope, Writer, WriteScope } from '../../storage/engine/database.ts'
 import type { Change } from './change.ts'
 import type { History } from './history.ts'
 import type { TreeJobs } from './tree-jobs.ts'
-import { scopeOf, type PathResolver } from './path-resolver.ts'
+import { scopeOf, withContent, type PathResolver } from './path-resolver.ts'
 import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import { assertClaim, type Write } from './write.ts'
 
@@ -126,8 +126,13 @@ async function stepFor(
 
 /** What the steps of one account write. */
 function commonScope(steps: readonly Prepared[]): WriteScope {
-  const scopes = steps.filter(({ step }) => !(step instanceof Fault)).map(({ scope }) => scope)
-  return scopes.find((scope) => scope === 'instance') ?? scopes[0] ?? {}
+  const owned: OwnerScope[] = []
+  for (const { step, scope } of steps) {
+    if (step instanceof Fault) continue
+    if (scope === 'instance') return scope
+    owned.push(scope)
+  }
+  return { ...owned[0], keys: owned.flatMap(({ keys = [] }) => keys) }
 }
 
 /** Commits groups of prepared entries; each entry succeeds or fails on its own. */
@@ -211,7 +216,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
     }
     const storing = (tx: Writer, content: Staged) =>
       write.writeIn(tx, user, address, { staged: content, mtime, expectation }, quota)
-    return { path, scope, staged, storing, step: (tx) => storing(tx, staged) }
+    return { path, scope: withContent(scope, staged), staged, storing, step: (tx) => storing(tx, staged) }
   }
 
   return {

@@ -16,7 +16,7 @@ import type { Heavy } from '../heavy.ts'
 import type { Bounds } from './bounds.ts'
 import { addressesOf, isWithin } from './change.ts'
 import { assertReach, nameKey } from './paths.ts'
-import { assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { assertOneTree, type ParsedPath, type PathResolver, scopeOf, scopeOfTree } from './path-resolver.ts'
 import { placeEntry } from './trash.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 import { filling, recordNodes, type EntryLocation, type ResolvedPath, type Tree } from './tree.ts'
@@ -87,7 +87,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
     const nodes = await listing(top.id)
     const copies = new Map<number, number>()
     let bytes = 0
-    const entry = await database.write('instance', async (tx) => {
+    const entry = await database.write(scopeOfTree({ user_id: user, room_id: target.room }), async (tx) => {
       const now = clock.now()
       await bounds.claim(tx, user, nodes.length)
       // Its location is irrelevant while it is hidden.
@@ -107,7 +107,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
             copies.set(node.id, await insertCopy(tx, node, target, copy, now))
           }
         }
-        await heavy.slice(() => database.write('instance', work))
+        await heavy.slice(() => database.write(scopeOfTree({ user_id: user, room_id: target.room }), work))
         bytes += slice.reduce((sum, { size }) => sum + size, 0)
       }
     } catch (error) {
@@ -118,7 +118,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
   }
 
   async function abandon(user: number, entry: number): Promise<void> {
-    await database.write('instance', (tx) => setState(tx, entry, 'staging', 'dropping', clock.now()))
+    await database.write({ accounts: [user] }, (tx) => setState(tx, entry, 'staging', 'dropping', clock.now()))
     await jobs.settle(user)
   }
 
@@ -173,7 +173,7 @@ export const makeCopy = (parts: Parts) => {
     if (await tree.find(database.read, target)) throw fault('exists')
     const { entry, bytes, copy } = await stage(user, node, target)
     try {
-      await database.write('instance', async (tx) => {
+      await database.write(scopeOfTree({ user_id: user, room_id: target.room }), async (tx) => {
         const spot = await reach.resolve(tx, user, to)
         assertOneTree(spot, target)
         if (!(await setState(tx, entry, 'staging', 'reviving', clock.now()))) throw fault('conflict')
@@ -202,7 +202,7 @@ export const makeCopy = (parts: Parts) => {
       const quota = await quotaOf(database.read, user, allowance)
       const { node } = await lookUp(database.read, user, source, target)
       if (!(await isLarger(database.read, node.id, BATCH_SIZE)))
-        return database.write('instance', (tx) => copyIn(tx, user, source, target, quota))
+        return database.write(scopeOf(user, source, target), (tx) => copyIn(tx, user, source, target, quota))
       return heavy.run(user, () => copyLarge(user, source, target, quota))
     },
   }

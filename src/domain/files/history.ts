@@ -61,7 +61,9 @@ export function makeHistory({
     const entry = await oldestTrash(database.read, user)
     const versions = await oldestVersions(database.read, user, TOGETHER)
     if (entry && (versions.length === 0 || entry.at <= versions[0]!.at)) {
-      await database.write('instance', (tx) => setState(tx, entry.id, 'kept', 'dropping', clock.now()))
+      await database.write({ accounts: [entry.user_id] }, (tx) =>
+        setState(tx, entry.id, 'kept', 'dropping', clock.now()),
+      )
       await jobs.settle(entry.user_id)
       return true
     }
@@ -73,7 +75,7 @@ export function makeHistory({
       freed += size
     }
     if (doomed.length === 0) return false
-    await database.write('instance', (tx) => removeVersions(tx, doomed))
+    await database.write({ accounts: [user] }, (tx) => removeVersions(tx, doomed))
     return true
   }
 

@@ -59,6 +59,14 @@ export function pathResolver(tree: Tree): PathResolver {
 export const scopeOf = (user: number, ...addresses: ParsedPath[]): WriteScope =>
   addresses.every(({ room }) => room === undefined) ? { accounts: [user] } : 'instance'
 
+/** What a change inside a tree writes. */
+export const scopeOfTree = ({ user_id, room_id }: { user_id: number; room_id: number | null }): WriteScope =>
+  room_id === null ? { accounts: [user_id] } : 'instance'
+
+/** The scope of a change that also claims a content. */
+export const withContent = (scope: WriteScope, { sha256 }: { sha256: string }): WriteScope =>
+  scope === 'instance' ? scope : { ...scope, keys: [sha256] }
+
 /** Refuses an own path together with a room's. Fault `cross_domain`. */
 export function assertOneKind(from: ParsedPath, to: ParsedPath): void {
   if ((from.room === undefined) !== (to.room === undefined)) throw fault('cross_domain')

@@ -20,7 +20,9 @@ export function makeReceivedContents({ unattended, contents, clock, history }: P
 
   /** Abandons a published content whose transaction failed. */
   async function abandon(user: number, staged: Staged): Promise<void> {
-    await unattended.write('instance', (tx) => contents.abandon(tx, user, staged, clock.now()))
+    await unattended.write({ accounts: [user], keys: [staged.sha256] }, (tx) =>
+      contents.abandon(tx, user, staged, clock.now()),
+    )
     await history.trim(user)
   }
 

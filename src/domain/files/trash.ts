@@ -17,7 +17,7 @@ import {
 import { extentBelow, setState } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { assertReach, nameKey, pathOf, segmentsOf, TEAMCHAT } from './paths.ts'
-import { assertOneTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { assertOneTree, scopeOfTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './room-folders.ts'
 import type { TreeJobs } from './tree-jobs.ts'
 import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
@@ -158,7 +158,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
       const entry = await present(database.read, user, id)
       const measured = await extentBelow(database.read, entry.node_id, entry.id)
-      const path = await database.write('instance', async (tx) => {
+      const path = await database.write(scopeOfTree({ user_id: user, room_id: entry.room_id }), async (tx) => {
         const restored = await restoreIn(tx, user, id, address, measured)
         return pathIn(await foldersFor(tx, user), restored)
       })
@@ -169,7 +169,7 @@ export const makeTrash = (parts: Parts) => {
     /** Deletes an entry permanently. Fault `not_found`. */
     async remove(user: number, id: number): Promise<void> {
       await jobs.settle(user)
-      await database.write('instance', async (tx) => {
+      await database.write({ accounts: [user] }, async (tx) => {
         await present(tx, user, id)
         await setState(tx, id, 'kept', 'dropping', clock.now())
       })
@@ -181,7 +181,7 @@ export const makeTrash = (parts: Parts) => {
       await jobs.settle(user)
       let count = 0
       for (;;) {
-        const some = await database.write('instance', (tx) => markTrashForRemoval(tx, user, clock.now()))
+        const some = await database.write({ accounts: [user] }, (tx) => markTrashForRemoval(tx, user, clock.now()))
         await jobs.settle(user)
         if (some === 0) return count
         count += some

@@ -18,6 +18,7 @@ import {
   type Unfinished,
 } from '../../storage/files/tree-slices.ts'
 import type { Heavy } from '../heavy.ts'
+import { scopeOfTree } from './path-resolver.ts'
 import { FILES_TABLE } from './tree.ts'
 
 /** Age after which an abandoned staged copy is removed. */
@@ -65,7 +66,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     for (let at = 0; isDue && at < ids.length; at += SLICE) {
       const slice = ids.slice(at, at + SLICE)
       isDue = await heavy.slice(() =>
-        database.write('instance', async (tx) => {
+        database.write(scopeOfTree(entry), async (tx) => {
           if (!(await setState(tx, id, state, state, clock.now()))) return false
           await work(tx, slice)
           return true
@@ -81,7 +82,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
       const nodes = await markNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: true, now: clock.now() })
     })
-    await database.write('instance', async (tx) => {
+    await database.write(scopeOfTree(entry), async (tx) => {
       const now = clock.now()
       const to = entry.state === 'erasing' ? 'dropping' : 'kept'
       if (!(await setState(tx, entry.id, entry.state, to, now))) return
@@ -96,7 +97,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
       const nodes = await unmarkNodes(tx, slice, entry.id)
       await settleNodes(tx, entry, nodes, { deleted: false, now: clock.now() })
     })
-    await database.write('instance', (tx) => forgetEntry(tx, entry.id))
+    await database.write(scopeOfTree(entry), (tx) => forgetEntry(tx, entry.id))
   }
 
   /** Removes nodes permanently, bottom up. The collector removes their contents. */
@@ -104,8 +105,8 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     const ids = [...(await allBelow(database.read, entry.node_id, [entry.id])).reverse(), entry.node_id]
     for (let at = 0; at < ids.length; at += SLICE) {
       const slice = ids.slice(at, at + SLICE)
-      while ((await heavy.slice(() => database.write('instance', (tx) => dropVersions(tx, slice)))) > 0);
-      await heavy.slice(() => database.write('instance', (tx) => dropNodes(tx, slice, entry.id)))
+      while ((await heavy.slice(() => database.write(scopeOfTree(entry), (tx) => dropVersions(tx, slice)))) > 0);
+      await heavy.slice(() => database.write(scopeOfTree(entry), (tx) => dropNodes(tx, slice, entry.id)))
     }
   }
 
@@ -114,7 +115,7 @@ export function makeTreeJobs({ database, clock, heavy }: Parts) {
     if (entry.state === 'reviving') return revive(entry)
     if (entry.state === 'dropping') return drop(entry)
     // The copy was abandoned.
-    await database.write('instance', (tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
+    await database.write(scopeOfTree(entry), (tx) => setState(tx, entry.id, 'staging', 'dropping', clock.now()))
   }
 
   async function work(user: number): Promise<void> {

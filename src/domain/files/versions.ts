@@ -4,7 +4,7 @@ import type { Database, Reader } from '../../storage/engine/database.ts'
 import { versionOf, versionsOf } from '../../storage/files/versions.ts'
 import type { FileFacts } from './queries.ts'
 import type { Expectation } from './preconditions.ts'
-import type { ParsedPath, PathResolver } from './path-resolver.ts'
+import { scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import type { Tree } from './tree.ts'
 import type { Bounds } from './bounds.ts'
 import type { History } from './history.ts'
@@ -76,7 +76,7 @@ export const makeVersions = (parts: Parts) => {
     async restore(user: number, path: string, id: number, expectation: Expectation = {}): Promise<number> {
       const address = reach.parse(path, 'thing')
       const quota = await quotaOf(database.read, user, allowance)
-      const restored = await database.write('instance', async (tx) => {
+      const restored = await database.write(scopeOf(user, address), async (tx) => {
         const { spot, version: content } = await version(tx, user, address, id)
         return store(tx, spot, content, { quota, expectation })
       })

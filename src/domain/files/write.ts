@@ -13,7 +13,7 @@ import type { AdmittedUpload, UploadAccounting } from './upload-accounting.ts'
 import { makeReceivedContents } from './received-contents.ts'
 import { nameKey } from './paths.ts'
 import { expect, type Expectation } from './preconditions.ts'
-import { scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { scopeOf, withContent, type ParsedPath, type PathResolver } from './path-resolver.ts'
 import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
 
 export interface Written {
@@ -198,7 +198,7 @@ export const makeWrite = (parts: Parts) => {
         const quota = await quotaOf(database.read, user, allowance)
         const storing: Storing<Omit<Written, 'path'>> = (tx, staged) =>
           writeIn(tx, user, address, { ...received, staged }, quota)
-        const scope = scopeOf(user, address)
+        const scope = withContent(scopeOf(user, address), received.staged)
         await publish(received.staged, storing, scope)
         const written = await database.write(scope, (tx) => storing(tx, received.staged))
         keep(received.staged)

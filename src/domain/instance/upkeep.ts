@@ -11,6 +11,7 @@ import type { Database, Writer } from '../../storage/engine/database.ts'
 import { forgetKeys, forgetOperations } from '../../storage/feed/pushes.ts'
 import { sweepTokens } from '../../storage/accounts/device-tokens.ts'
 import { sweepBypassCodes } from '../../storage/accounts/second-factors.ts'
+import { sweepPendingLogins } from '../../storage/accounts/pending-logins.ts'
 import { sweepSessions } from '../../storage/accounts/sessions.ts'
 import { forgetGone } from '../../storage/contents/released-contents.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
@@ -84,6 +85,7 @@ export const makeUpkeep =
         database.write('instance', async (tx) => {
           await sweepSessions(tx, { idleSince, madeSince })
           await sweepTokens(tx, now)
+          await sweepPendingLogins(tx, now)
           await sweepBypassCodes(tx, now)
           await forgetConfirmations(tx, now)
         }),

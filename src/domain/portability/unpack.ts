@@ -153,10 +153,10 @@ async function inGroups<T>(
 }
 
 const storeRows = ({ database, clock, user }: Receiver, rows: WholeRow[]): Promise<void> =>
-  database.write('instance', async (tx) => void (await insertRowsIn(tx, user, rows, clock.now())))
+  database.write({ accounts: [user] }, async (tx) => void (await insertRowsIn(tx, user, rows, clock.now())))
 
 const storeVersions = ({ database, user }: Receiver, versions: records.ComponentRecord[]): Promise<void> =>
-  database.write('instance', async (tx) => {
+  database.write({ accounts: [user] }, async (tx) => {
     for (const { version, is_active, updated_at, ...component } of versions) {
       const content = { ...readComponent(component), version }
       await insertVersion(tx, user, content, Number.MAX_SAFE_INTEGER, Date.parse(updated_at))
@@ -165,7 +165,7 @@ const storeVersions = ({ database, user }: Receiver, versions: records.Component
   })
 
 const storeProfiles = ({ database, user }: Receiver, profiles: records.ProfileRecord[]): Promise<void> =>
-  database.write('instance', async (tx) => {
+  database.write({ accounts: [user] }, async (tx) => {
     for (const { name, is_default, created_at, components } of profiles) {
       const profile = { name, is_default: is_default ? 1 : 0, created_at: Date.parse(created_at) }
       await insertWholeProfile(tx, user, profile, components.map(readComponent))
@@ -195,7 +195,7 @@ const storeConversations = (
   { database, user, conversations }: Receiver,
   some: records.ConversationRecord[],
 ): Promise<void> =>
-  database.write('instance', async (tx) => {
+  database.write({ accounts: [user] }, async (tx) => {
     for (const { id, title, created_at, updated_at } of some) {
       const stamps = { created_at: Date.parse(created_at), updated_at: Date.parse(updated_at) }
       conversations.set(id, await insertConversation(tx, { user_id: user, title, tainted: 1, ...stamps }))
@@ -204,10 +204,10 @@ const storeConversations = (
 
 /** Messages are imported; pending confirmations are not. */
 const storeAssistantMessages = (
-  { database, conversations }: Receiver,
+  { database, user, conversations }: Receiver,
   some: records.AssistantMessageRecord[],
 ): Promise<void> =>
-  database.write('instance', async (tx) => {
+  database.write({ accounts: [user] }, async (tx) => {
     for (const { conversation_id, role, content, actions, at } of some) {
       const conversation = conversations.get(conversation_id)!
       const done = JSON.stringify(actions.filter(({ type }) => type !== 'confirm'))

@@ -13,10 +13,6 @@ export interface PendingLogin {
 
 export type NewPendingLogin = Omit<PendingLoginRow, 'id' | 'tries'>
 
-const sweepQuery = prepared<{ now: number }, unknown>(({ q, p }) =>
-  q.deleteFrom('pending_logins').where('expires_at', '<=', p.now),
-)
-
 const waitingQuery = prepared<{ user: number }, { id: number }>(({ q, p }) =>
   q.selectFrom('pending_logins').select('id').where('user_id', '=', p.user).orderBy('id', 'desc'),
 )
@@ -33,9 +29,8 @@ const insertQuery = prepared<NewPendingLogin, unknown>(({ q, p }) =>
   }),
 )
 
-/** Stores a login that waits for its second factor, deletes expired ones, and keeps the newest `max` of the account. */
-export async function insertPendingLogin(tx: Writer, login: NewPendingLogin, now: number, max: number): Promise<void> {
-  await sweepQuery(tx, { now })
+/** Stores a login that waits for its second factor, and keeps the newest `max` of the account. */
+export async function insertPendingLogin(tx: Writer, login: NewPendingLogin, max: number): Promise<void> {
   const kept = await waitingQuery(tx, { user: login.user_id })
   const excess = kept.slice(max - 1).map(({ id }) => id)
   if (excess.length > 0) await tx.q.deleteFrom('pending_logins').where('id', 'in', excess).execute()
@@ -79,5 +74,8 @@ export const deletePendingLoginsOf = (tx: Writer, user: number) =>
 
 export const deletePendingLoginByHash = (tx: Writer, hash: string) =>
   tx.q.deleteFrom('pending_logins').where('token_hash', '=', hash).execute()
+
+export const sweepPendingLogins = (tx: Writer, now: number) =>
+  tx.q.deleteFrom('pending_logins').where('expires_at', '<=', now).execute()
 
 export const deleteAllPendingLogins = (tx: Writer) => tx.q.deleteFrom('pending_logins').execute()

@@ -82,6 +82,8 @@ export interface OwnerScope {
   rooms?: readonly number[]
   /** Rooms; the feeds of their members are written. */
   memberFeeds?: readonly number[]
+  /** What accounts share, by name: SHA-256 of contents, user names of logins. */
+  keys?: readonly string[]
 }
 
 /**

@@ -1,11 +1,15 @@
+import { crc32 } from 'node:zlib'
 import type { WriteScope } from './database.ts'
 
 // Locks of write transactions. Units for the instance exclude all others by an advisory lock, which the rest
-// shares. An account is locked by its row in `counters`, which orders its feed anyway, a room by its own row. All locks
-// are taken when a transaction begins, in one order, so that transactions do not wait for each other in a circle.
+// shares. An account is locked by its row in `counters`, which orders its feed anyway, a room by its own row, what accounts share by a
+// row of `write_locks`. All locks are taken when a transaction begins, in one order, so that transactions do not wait for
+// each other in a circle.
 
 /** The advisory lock of the writers of each database. */
 const WRITERS_LOCK = 7_823_001
+/** Rows of `write_locks` at most. Keys that share one wait for each other without need. */
+const LOCK_ROWS = 4_096
 
 const listOf = (ids: ReadonlySet<number>): string => [...ids].map(Number).join(', ')
 
@@ -14,13 +18,15 @@ function union(scopes: readonly WriteScope[]) {
   const accounts = new Set<number>()
   const rooms = new Set<number>()
   const memberFeeds = new Set<number>()
+  const locks = new Set<number>()
   for (const scope of scopes) {
     if (scope === 'instance') return undefined
     for (const account of scope.accounts ?? []) accounts.add(account)
     for (const room of scope.rooms ?? []) rooms.add(room)
     for (const room of scope.memberFeeds ?? []) memberFeeds.add(room)
+    for (const key of scope.keys ?? []) locks.add(crc32(key) % LOCK_ROWS)
   }
-  return { accounts, rooms, memberFeeds }
+  return { accounts, rooms, memberFeeds, locks }
 }
 
 /** Statements that begin a transaction and wait until nobody else writes within the scopes. */
@@ -37,5 +43,11 @@ export function beginStatements(scopes: readonly WriteScope[]): string[] {
   if (feeds !== '') owners.push(`user_id in (select user_id from room_members where room_id in (${feeds}))`)
   if (owners.length > 0)
     statements.push(`select 1 from counters where ${owners.join(' or ')} order by user_id for no key update`)
+  const locks = listOf(scope.locks)
+  if (locks !== '')
+    statements.push(
+      `insert into write_locks select key from unnest(array[${locks}]) key order by key on conflict do nothing`,
+      `select 1 from write_locks where key in (${locks}) order by key for no key update`,
+    )
   return statements
 }

@@ -395,4 +395,5 @@ export interface Tables {
   removals: RemovalRow
   change_sets: ChangeSetRow
   change_set_items: ChangeSetItemRow
+  write_locks: { key: number }
 }

@@ -10,6 +10,7 @@ export const transientTables = [
   'bypass_codes',
   'collector_holds',
   'content_removals',
+  'write_locks',
 ] as const
 
 /**

@@ -65,7 +65,7 @@ export function makeRoomAnswer({ database, clock, chat, models, continueRun, bud
     try {
       await continueRun(run, { account, room, signal, choice, scope, tools, emit: () => undefined })
     } finally {
-      await database.write('instance', (tx) => budgets.use(tx, account.id, run.tokens))
+      await database.write({ accounts: [account.id] }, (tx) => budgets.use(tx, account.id, run.tokens))
     }
     return cutTo(run.said.trim().toWellFormed(), ANSWER_BYTES, '\n…') || 'I have no answer to that.'
   }

@@ -86,7 +86,9 @@ export function makeToolCalls({ database, audit, bounds }: Deps) {
       .digest('hex')
     const toolCall = { ...(room !== undefined && { room }), ...(conversation !== undefined && { conversation }) }
     const detail = { tool: name.slice(0, 64), ...toolCall, arguments_sha256: hash, result }
-    return database.write('instance', (tx) => audit.record(tx, { kind: 'assistant.tool', by: account.id, detail }))
+    return database.write({ accounts: [account.id] }, (tx) =>
+      audit.record(tx, { kind: 'assistant.tool', by: account.id, detail }),
+    )
   }
 
   /** Runs a tool; does not wait for one that ignores its signal. */

@@ -13,6 +13,7 @@ import { removals } from './0010-removals.ts'
 import { keptMessages } from './0011-kept-messages.ts'
 import { releasedContents } from './0012-released-contents.ts'
 import { usernameLooks } from './0013-username-looks.ts'
+import { writeLocks } from './0014-write-locks.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   keptMessages,
   releasedContents,
   usernameLooks,
+  writeLocks,
 ]
 
 /** The table of applied migrations. */
