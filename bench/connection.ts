@@ -43,7 +43,7 @@ export function requestTo(url: string, { method = 'GET', path, token, cookie, ty
 }
 
 /** Connects to the server at a URL. */
-async function openConnection(url: string): Promise<Connection> {
+export async function openConnection(url: string): Promise<Connection> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')

@@ -30,6 +30,7 @@ import { othersMeanwhile } from './others-meanwhile.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
 import { seed } from './seed.ts'
+import { severalServers } from './several-servers.ts'
 import { tableOf } from './report.ts'
 import { smallDownloads, smallUploads } from './small-files.ts'
 import { syncLarge, syncLargeRclone, syncLargeUnison } from './sync-large.ts'
@@ -53,6 +54,7 @@ const figures: readonly Figure[] = [
   ping,
   delta,
   push,
+  severalServers,
   seed,
   largeUpload,
   largeDownload,

@@ -27,20 +27,30 @@ export function plainEnv(): NodeJS.ProcessEnv {
 }
 
 /** Starts the server on a data directory, without rate limits by default. */
-export const startService = (workspace: Workspace, dataDir: string, limits: 'on' | 'off' = 'off'): Promise<Server> =>
-  start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'], limits)
+export const startService = (
+  workspace: Workspace,
+  dataDir: string,
+  limits: 'on' | 'off' = 'off',
+  env: NodeJS.ProcessEnv = {},
+): Promise<Server> =>
+  start(workspace, [SVC, 'serve', '--json', '--data-dir', dataDir, '--port', '0', '--log-format', 'json'], limits, env)
 
 /** Starts the peer of `ping`: `bare-server.ts`. */
 export const startBareServer = (workspace: Workspace): Promise<Server> =>
   start(workspace, [process.argv[1]!, '--bare-server'])
 
 /** Starts a server that prints its URL in the first line, `{"url"}`. */
-async function start(workspace: Workspace, args: string[], limits: 'on' | 'off' = 'off'): Promise<Server> {
+async function start(
+  workspace: Workspace,
+  args: string[],
+  limits: 'on' | 'off' = 'off',
+  env: NodeJS.ProcessEnv = {},
+): Promise<Server> {
   const log = join(workspace.folder('log'), 'log.jsonl')
   const errors = openSync(log, 'w')
   const profiling = workspace.profiles ? ['--cpu-prof', `--cpu-prof-dir=${workspace.profiles}`] : []
   const child = spawn(process.execPath, [...profiling, ...args], {
-    env: { ...plainEnv(), ...(limits === 'off' ? { SVC_LIMITS: 'off' } : {}) },
+    env: { ...plainEnv(), ...(limits === 'off' ? { SVC_LIMITS: 'off' } : {}), ...env },
     stdio: ['ignore', 'pipe', errors],
   })
   closeSync(errors)

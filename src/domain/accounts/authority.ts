@@ -16,12 +16,12 @@ export const authorized = (database: Database): Database => ({
   ...database,
   write(scope, unit) {
     // Read now: group commit runs the transaction in another request's context.
-    const acting = current.getStore()
-    if (!acting) return database.write(scope, unit)
-    // The caller's account is locked: what a revocation that was acknowledged found open has ended.
-    const own = scope === 'instance' ? scope : { ...scope, accounts: [...(scope.accounts ?? []), acting.user] }
+    const caller = current.getStore()
+    if (!caller) return database.write(scope, unit)
+    // Lock the caller's account too: after a revocation was acknowledged, nothing of the caller is committed.
+    const own = scope === 'instance' ? scope : { ...scope, accounts: [...(scope.accounts ?? []), caller.user] }
     return database.write(own, async (tx) => {
-      await acting.authority(tx)
+      await caller.authority(tx)
       return unit(tx)
     })
   },

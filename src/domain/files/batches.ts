@@ -124,6 +124,13 @@ async function stepFor(
   return { scope: scopeOf(user, source, target), step }
 }
 
+/** The step of an operation, or its fault. */
+async function plan(parts: Pick<Parts, 'reach' | 'change'>, user: number, operation: Operation): Promise<Prepared> {
+  const path = operation.path ?? operation.from ?? ''
+  const planned = await orFault(() => stepFor(parts, user, operation))
+  return planned instanceof Fault ? { path, scope: {}, step: planned } : { path, ...planned }
+}
+
 /** What the steps of one account write. */
 function commonScope(steps: readonly Prepared[]): WriteScope {
   const owned: OwnerScope[] = []
@@ -267,11 +274,9 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
       if (operations.length > FILES_BATCH.max_operations) throw fault('too_many_operations')
       const results: Outcome[] = []
       for (let first = 0; first < operations.length; first += GROUP) {
-        const group = operations.slice(first, first + GROUP).map(async (operation) => {
-          const path = operation.path ?? operation.from ?? ''
-          const planned = await orFault(() => stepFor({ reach, change }, user, operation))
-          return planned instanceof Fault ? { path, scope: {}, step: planned } : { path, ...planned }
-        })
+        const group = operations
+          .slice(first, first + GROUP)
+          .map((operation) => plan({ reach, change }, user, operation))
         results.push(...(await run(await Promise.all(group), first)))
       }
       await jobs.settle(user)

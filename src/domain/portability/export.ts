@@ -69,7 +69,9 @@ async function* archiveOf(parts: ExportParts, account: Account): AsyncGenerator<
   try {
     // The pieces are yielded while the snapshot is open, so later changes are not in the archive.
     yield* pull((write) => database.snapshot((at) => writeAll(parts, at, account.id, write)))
-    await database.write('instance', (tx) => audit.record(tx, { kind: 'user.exported', about: account.id }))
+    await database.write({ accounts: [account.id] }, (tx) =>
+      audit.record(tx, { kind: 'user.exported', about: account.id }),
+    )
   } finally {
     clearInterval(renewal)
     await hold.release()

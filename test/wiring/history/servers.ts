@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { runCommandWith } from '../../support/command.ts'
 import type { Random } from '../../support/random.ts'
 import { startServerProcess, type ServerProcess } from '../../support/server-process.ts'
+
+const CLOCK = fileURLToPath(new URL('jumping-clock.mjs', import.meta.url))
 
 /** Servers of the built command on one database and one bucket, which can be killed and paused. */
 export interface Servers {
@@ -12,6 +15,8 @@ export interface Servers {
   kill(index: number): Promise<void>
   /** Stops one for a while, as a machine does that swaps. */
   pause(index: number, ms: number): Promise<void>
+  /** Sets the clock of one so many milliseconds beside the machine's. */
+  setClock(index: number, ms: number): Promise<void>
   run(...args: string[]): Promise<string>
   stop(): Promise<void>
 }
@@ -23,9 +28,11 @@ export async function startServers(folder: string, count: number, shared: Record
     const home = join(folder, `server-${index}`)
     return { ...shared, HOME: home, SVC_DATA_DIR: home, SVC_SECRET_KEY_FILE: keyFile, SVC_LIMITS: 'off' }
   }
+  const clockOf = (index: number) => join(folder, `clock-${index}`)
   async function start(index: number, port: string): Promise<ServerProcess> {
     await mkdir(envOf(index).HOME, { recursive: true })
-    return startServerProcess(envOf(index), port)
+    const clock = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_FILE: clockOf(index) }
+    return startServerProcess({ ...envOf(index), ...clock }, port)
   }
   async function run(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await runCommandWith(envOf(0), ...args)
@@ -50,6 +57,7 @@ export async function startServers(folder: string, count: number, shared: Record
       await new Promise((resolve) => setTimeout(resolve, ms))
       process.kill('SIGCONT')
     },
+    setClock: (index, ms) => writeFile(clockOf(index), String(ms)),
     run,
     stop: async () => void (await Promise.all(servers.map((server) => server.kill()))),
   }
