@@ -22,9 +22,10 @@ export interface HostNames {
 export function rejectForeignHosts(app: FastifyInstance, { host, public_url, allowed_hosts }: HostNames): void {
   const own = new Set(['localhost', nameIn(host), ...allowed_hosts.map(nameIn)])
   if (public_url !== '') own.add(nameIn(new URL(public_url).host))
-  app.addHook('onRequest', (request, _reply, done) => {
-    // Only HTTP/1.0 requests may lack the header, and no browser sends those.
-    const name = nameIn(request.headers.host ?? 'localhost')
-    done(own.has(name) || isIP(name) > 0 ? undefined : fault('misdirected_request'))
+  const isOwn = (host: string): boolean => own.has(nameIn(host)) || isIP(nameIn(host)) > 0
+  app.addHook('onRequest', ({ headers, originalUrl }, _reply, done) => {
+    // Only HTTP/1.0 requests may lack the header, and no browser sends those. An absolute address counts too (RFC 9112, 3.2.2).
+    const [, named = 'localhost'] = /^https?:\/\/([^/?#]*)/i.exec(originalUrl) ?? []
+    done(isOwn(headers.host ?? 'localhost') && isOwn(named) ? undefined : fault('misdirected_request'))
   })
 }

@@ -238,6 +238,14 @@ describe("a request for a name that is not the service's", () => {
       expect([host, await under(own, host)]).toEqual([host, [421, 'misdirected_request']])
   })
 
+  test.each(['http://rebound.example/healthz', 'HTTPS://rebound.example/', 'http://127.0.0.1@rebound.example/healthz'])(
+    'is told in an absolute address: %s',
+    async (address) => {
+      expect(await under(server, '127.0.0.1', 'GET', address)).toEqual([421, 'misdirected_request'])
+      expect(await under(server, '127.0.0.1', 'GET', 'http://localhost/healthz')).toEqual([200, undefined])
+    },
+  )
+
   test('is not made one by a header that a proxy may set', async () => {
     const own = await serverOfTest({ flags: { trusted_proxies: '127.0.0.1' } })
     const headers = { 'x-forwarded-host': 'rebound.example', forwarded: 'host=rebound.example' }
