@@ -283,10 +283,10 @@ test('a damaged manifest lets no data be removed until its backup is dropped, an
   await done(dataDir, 'user', 'add', 'bob', '--generate')
 
   const created = await create('--prune')
-  const { id, removed, flaw } = JSON.parse(created.stdout) as { id: string; removed: string[]; flaw: string }
+  const { id, removed, problem } = JSON.parse(created.stdout) as { id: string; removed: string[]; problem: string }
   expect([created.code, removed]).toEqual([3, []])
-  expect(flaw).toMatch(new RegExp(`snapshots/${damaged}\\.json is not valid.* svc backup prune --drop ${damaged}`))
-  expect(created.stderr).toContain(flaw)
+  expect(problem).toMatch(new RegExp(`snapshots/${damaged}\\.json is not valid.* svc backup prune --drop ${damaged}`))
+  expect(created.stderr).toContain(problem)
 
   const kept = await prune('--keep-last', '2')
   expect([kept.code, JSON.parse(kept.stdout)]).toMatchObject([3, { objects: 0, removed: [] }])

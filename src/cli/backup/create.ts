@@ -68,7 +68,7 @@ export const create = command({
       took_ms,
       unchanged,
       repaired,
-      ...(problem !== undefined && { problem: problem }),
+      ...(problem !== undefined && { problem }),
       ...(removed && { removed }),
     })
     return lost + repaired > 0 || problem !== undefined ? 3 : 0

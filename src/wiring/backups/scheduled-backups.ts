@@ -68,8 +68,8 @@ export function startScheduledBackups(
     const { code, signal, stdout, stderr } = await outcomeOf(child)
     child = undefined
     const took_ms = Math.round(performance.now() - start)
-    const { id, added_bytes, removed, repaired, flaw: problem } = parseOutput(stdout)
-    const result = { id, added_bytes, removed, repaired, problem: problem, took_ms, code }
+    const { id, added_bytes, removed, repaired, problem } = parseOutput(stdout)
+    const result = { id, added_bytes, removed, repaired, problem, took_ms, code }
     if (code === 0 || code === 3) return log[code === 0 ? 'info' : 'warn'](result, 'backup made')
     if (isStopped) {
       log.info({ took_ms }, 'backup stopped with the server; it is made when the server runs again')
