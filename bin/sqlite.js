@@ -1,35 +1,54 @@
-// Sees to it that SQLite for this Node is installed. better-sqlite3 13 brings its compiled parts along, but npm's lock file does not
-// keep that (`gypfile`): npm calls node-gyp all the same and, where there is no Python, removes the package as one that cannot be
-// had. It is installed again without scripts then.
+// Makes sure that SQLite for this Node is installed and loads; npm reports neither a missing nor a broken optional package.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, join } from 'node:path'
-import process, { env } from 'node:process'
+import process, { env, versions } from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const NAME = 'better-sqlite3-napi'
 const root = fileURLToPath(new URL('..', import.meta.url))
-const npm = env.npm_execpath ?? ''
+const isPrebuilt = Number(versions.napi) >= 10
+const NAME = isPrebuilt ? 'better-sqlite3-napi' : 'better-sqlite3'
 
-// Older Nodes have version 12, which is compiled on this machine. Other package managers have their own ways.
-const isWanted = Number(process.versions.napi) >= 10
-if (isWanted && basename(npm) === 'npm-cli.js' && !isInstalled()) install()
-
-function isInstalled() {
+const reason = () => {
   try {
-    createRequire(import.meta.url).resolve(NAME)
-    return true
-  } catch {
-    return false
+    new (createRequire(import.meta.url)(NAME))(':memory:').close()
+    return undefined
+  } catch (error) {
+    return error.message.split('\n')[0]
   }
 }
 
-function install() {
+// Other package managers have their own ways.
+if (reason() && basename(env.npm_execpath ?? '') === 'npm-cli.js') {
+  if (isPrebuilt) reinstall()
+  else build()
+}
+
+const missing = reason()
+if (missing) {
+  const advice = isPrebuilt
+    ? 'Run "npm install" again; it needs no compiler.'
+    : 'Use Node 22.14 or later, or install a C++ compiler and Python (Debian: apt-get install make g++ python3), and run "npm install" again.'
+  process.stderr.write(`SQLite could not be installed for Node ${versions.node}: ${missing}\n${advice}\n`)
+  process.exitCode = 1
+}
+
+/** npm runs node-gyp for version 13, which needs none, and removes the package where Python is missing. */
+function reinstall() {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const wanted = `${NAME}@${optionalDependencies[NAME]}`
-  const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund']
-  const { status } = spawnSync(process.execPath, [npm, 'install', ...flags, wanted], { cwd: root, stdio: 'inherit' })
-  if (status !== 0) process.stderr.write(`${wanted} could not be installed: svc will not start.\n`)
-  process.exitCode = status ?? 1
+  npm('install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund', `${NAME}@${optionalDependencies[NAME]}`)
+}
+
+/**
+ * Downloads version 12 or compiles it. package.json denies npm the package's own script, which compiles on one core and
+ * optimises for two minutes.
+ */
+function build() {
+  npm('rebuild', '--dangerously-allow-all-scripts', NAME)
+}
+
+function npm(...words) {
+  const flags = { CFLAGS: '-O1', CXXFLAGS: '-O1', JOBS: 'max' }
+  spawnSync(process.execPath, [env.npm_execpath, ...words], { cwd: root, stdio: 'inherit', env: { ...flags, ...env } })
 }
