@@ -56,7 +56,11 @@ async function prepare(workspace: Workspace, cluster: Awaited<ReturnType<typeof 
   const tokens: string[] = []
   const ids: number[] = []
   for (let index = 0; index < CLIENTS; index += 1) {
-    const { id } = await accounts.create({ username: `user-${index}`, password: 'the analytical engine weaves' })
+    const { id } = await accounts.create({
+      username: `user-${index}`,
+      password: 'the analytical engine weaves',
+      role: 'admin',
+    })
     ids.push(id)
     tokens.push((await accounts.mintToken(id, { ttl: DAY })).token)
   }
