@@ -282,6 +282,8 @@ test('finance adds up to the cent, filters by month, and saves what it shows as 
   const isInSight = (): Promise<boolean> =>
     done.evaluate((it) => it.getBoundingClientRect().bottom < it.ownerDocument.defaultView!.innerHeight)
   await expect.poll(isInSight).toBe(true)
+  await visited.page.setViewportSize({ width: 700, height: 900 })
+  await expect.poll(() => app.locator('thead').getByText('Account').isVisible()).toBe(false)
   await visited.page.setViewportSize({ width: 1_280, height: 800 })
   await done.click()
   await app.locator('.totals').getByText('€0.30').waitFor()
