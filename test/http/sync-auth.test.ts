@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import { generateSync } from 'otplib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { MINUTE } from '../../src/base/clock.ts'
+import { DAY, MINUTE } from '../../src/base/clock.ts'
 import { makeApp } from '../../src/http/app.ts'
 import { hostStatusOf } from '../../src/wiring/doctor/machine-report.ts'
 import { openLocal, type Local } from '../../src/wiring/local-domain.ts'
@@ -114,6 +114,43 @@ test('a login with a second factor is completed with its pending token and a cod
     status: 401,
     body: { code: 'invalid_code' },
   })
+})
+
+test('what failed while the clock was ahead locks nobody out once it is right, and no code works twice', async () => {
+  const { accounts, ada, clock, call, login } = await makeServer()
+  const wrong = { password: 'wrong password' }
+  const failAhead = async (times: number) => {
+    clock.pass(3 * DAY)
+    for (let time = 0; time < times; time += 1) expect((await login(wrong)).status).toBe(401)
+    clock.pass(-3 * DAY)
+  }
+  await failAhead(5)
+  expect(await accounts.details('ada')).toMatchObject({ locked: false, locked_until: null })
+  expect((await login()).status).toBe(200)
+  await failAhead(4)
+  expect((await login(wrong)).status).toBe(401)
+  expect((await login()).status).toBe(200)
+
+  const { secret } = await accounts.twoFactor.setUp(ada.id, 'svc')
+  const code = () => generateSync({ secret, epoch: Math.floor(clock.now() / 1_000) })
+  await accounts.twoFactor.enable(ada.id, code())
+  const complete = async (typed: string) => {
+    const { pending_token } = (await login()).body
+    return (await call('login_2fa', { pending_token, code: typed })).status
+  }
+  const used = code()
+  expect(await complete(used)).toBe(200)
+  for (const times of [1, 3]) {
+    clock.pass(3 * DAY)
+    for (let time = 0; time < times; time += 1) expect(await complete('000000')).toBe(401)
+    if (times === 3) expect(await complete(code())).toBe(429)
+    clock.pass(-3 * DAY)
+    expect(await complete(used)).toBe(401)
+  }
+  expect(await accounts.details('ada')).toMatchObject({ locked: false, codes_locked_until: null })
+  expect(await accounts.twoFactor.status(ada.id)).toMatchObject({ locked_until: null })
+  clock.pass(MINUTE)
+  expect(await complete(code())).toBe(200)
 })
 
 test('validate says whose the token is and when it ends', async () => {

@@ -13,7 +13,7 @@ import {
 import { findBackupCode, hashBackupCodes, readBackupCode } from './backup-codes.ts'
 import type { Audit, RequestOrigin } from '../instance/instance.ts'
 import type { Queue } from './job-queue.ts'
-import { secondsUntil } from './account-faults.ts'
+import { lockEnd, secondsUntil } from './account-faults.ts'
 import { unseal } from './sealing.ts'
 import { isTotpCode, matchingStep } from './totp.ts'
 
@@ -46,6 +46,10 @@ export function lockAfter(failures: number): number {
   if (failures === 0 || failures % FAILURES_PER_LOCK !== 0) return 0
   return Math.min(LONGEST_LOCK_MS, FIRST_LOCK_MS * 2 ** (failures / FAILURES_PER_LOCK - 1))
 }
+
+/** When the lock of an account's codes ends; null if they are not locked. */
+export const codesLockedUntil = (failures: number, lockedUntil: number, now: number): number | null =>
+  lockEnd(lockedUntil, now, lockAfter(failures))
 
 /** Whether only an administrator can unlock it. */
 export const isClosed = (failures: number): boolean => failures >= MAX_FAILURES
@@ -102,9 +106,8 @@ export function makeCodeVerifier({ database, clock, sealKey, queue, audit }: Cod
         const text = 'Too many wrong codes in a row; an administrator has to unlock the account.'
         throw fault('account_locked', { text, retryAfter: LONGEST_LOCK_MS / 1_000 })
       }
-      if (factor.locked_until > now) {
-        throw fault('account_locked', { retryAfter: secondsUntil(factor.locked_until, now) })
-      }
+      const end = codesLockedUntil(factor.failures, factor.locked_until, now)
+      if (end !== null) throw fault('account_locked', { retryAfter: secondsUntil(end, now) })
     },
     async read(user, text, purpose) {
       const typed = text.replace(/\s/g, '')

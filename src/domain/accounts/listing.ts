@@ -3,7 +3,7 @@ import type { Role } from '../../contract/shapes.ts'
 import { listAccounts, roomCountOf, type ListedAccount } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
-import { isClosed } from './code-verifier.ts'
+import { codesLockedUntil, isClosed } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
 import { sessionBounds } from './sessions.ts'
 import { missingUser } from './user.ts'
@@ -78,7 +78,7 @@ export function makeListing({ database, clock, lockout, lifetime, policy }: Deps
     return accounts.map((account) => {
       const effective_quota = account.quota_bytes ?? defaultQuotaBytes
       const locked_until = locked.get(account.username) ?? null
-      const codes_locked_until = account.codes_locked_until > now ? account.codes_locked_until : null
+      const codes_locked_until = codesLockedUntil(account.code_failures, account.codes_locked_until, now)
       const codes_closed = isClosed(account.code_failures)
       // `Object.assign`, because V8 spreads objects many times slower, which shows with ten thousand accounts.
       return Object.assign(account, {

@@ -10,7 +10,7 @@ import {
   throttleOf,
   type Throttle,
 } from '../../storage/accounts/login-throttles.ts'
-import { secondsUntil } from './account-faults.ts'
+import { lockEnd, secondsUntil } from './account-faults.ts'
 
 const FAILURES = 5
 const WINDOW_MS = 15 * MINUTE
@@ -21,7 +21,8 @@ const MAX_NAMES = 100_000
 const PRUNE_EVERY_MS = MINUTE
 
 function assertUnlocked({ lockedUntil }: Throttle, now: number): void {
-  if (lockedUntil > now) throw fault('account_locked', { retryAfter: secondsUntil(lockedUntil, now) })
+  const end = lockEnd(lockedUntil, now, LOCK_MS)
+  if (end !== null) throw fault('account_locked', { retryAfter: secondsUntil(end, now) })
 }
 
 export interface Lockout {
@@ -56,7 +57,8 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
       const hash = hashOf(name)
       const before = await throttleOf(tx, hash)
       assertUnlocked(before, now)
-      const failedAt = [...before.failedAt.filter((time) => time > now - WINDOW_MS), now]
+      // Later times were counted while the clock was ahead.
+      const failedAt = [...before.failedAt.filter((time) => Math.abs(now - time) < WINDOW_MS), now]
       const locked = failedAt.length >= FAILURES
       const after = locked ? { failedAt: [], lockedUntil: now + LOCK_MS } : { failedAt, lockedUntil: 0 }
       await storeThrottle(tx, hash, after, now + Math.max(WINDOW_MS, LOCK_MS))
@@ -72,13 +74,14 @@ export function makeLockout({ clock, key }: { clock: Clock; key: Uint8Array }): 
       await clearThrottle(tx, hashOf(name))
     },
     async lockedUntil(on, names) {
-      const ends = await locks(on, clock.now())
+      const now = clock.now()
+      const ends = await locks(on, now)
       // Hashing all names is slow, and usually none is locked.
       if (ends.size === 0) return new Map()
       return new Map(
         names.flatMap((name): [string, number][] => {
-          const end = ends.get(hashOf(name))
-          return end === undefined ? [] : [[name, end]]
+          const end = lockEnd(ends.get(hashOf(name)) ?? 0, now, LOCK_MS)
+          return end === null ? [] : [[name, end]]
         }),
       )
     },

@@ -15,7 +15,7 @@ import { deleteSessionsOf } from '../../storage/accounts/sessions.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
 import { hashBackupCodes, makeCodes, newBackupCode, newSalt } from './backup-codes.ts'
-import { isClosed } from './code-verifier.ts'
+import { codesLockedUntil, isClosed } from './code-verifier.ts'
 import type { Queue } from './job-queue.ts'
 import { invalidField } from './account-faults.ts'
 import { missingUser, orNotFound } from './user.ts'
@@ -91,7 +91,7 @@ export function makeTwoFactorAdministration({ database, clock, queue, audit }: D
       disabled: disabled_at !== null,
       enabled: state.enabled_at !== null,
       backup_codes_left: backup_codes,
-      locked_until: ahead(locked_until),
+      locked_until: codesLockedUntil(failures, locked_until, now),
       closed: isClosed(failures),
       set_up_until: ahead(pending_at === null ? null : pending_at + SETUP_MS),
       bypass_until: ahead(bypass_until),

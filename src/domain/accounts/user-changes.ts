@@ -11,7 +11,7 @@ import { hasUsernameLike } from '../../storage/accounts/username-look.ts'
 import type { Audit } from '../instance/instance.ts'
 import { assertOther, auditActor, type Actor } from './actor.ts'
 import { invalidField } from './account-faults.ts'
-import { isClosed } from './code-verifier.ts'
+import { codesLockedUntil, isClosed } from './code-verifier.ts'
 import type { Lockout } from './lockout.ts'
 import { lookOf } from './look-alikes.ts'
 import { revokeAccess } from './revocation.ts'
@@ -146,7 +146,9 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
       change(id, async (tx, account) => {
         const passwordLocked = (await lockout.lockedUntil(tx, [account.username])).size > 0
         const factor = await secondFactorOf(tx, id)
-        const codesLocked = factor && (factor.locked_until > clock.now() || isClosed(factor.failures))
+        const codesLocked =
+          factor &&
+          (isClosed(factor.failures) || codesLockedUntil(factor.failures, factor.locked_until, clock.now()) !== null)
         await lockout.clear(tx, account.username)
         await storeFailures(tx, id, 0, 0)
         await audit.record(tx, { kind: 'user.unlocked', ...auditActor(id, actor) })
