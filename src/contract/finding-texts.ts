@@ -48,7 +48,9 @@ export const findingTexts = {
   file_system_local: 'the data directory is on a local file system',
   file_system_network: '{path} is on {kind}, where the locks of a database may not hold',
   clock_wrong: 'it is not {now}',
-  clock_set_back: 'something was logged at {logged}, and now it is {now}: one of the two is wrong',
+  clock_set_back:
+    'the last entry of the audit log is dated {logged}, and now it is {now}: the clock was ahead then, or is behind now',
+  clock_was_ahead: '{now}; the clock was ahead before: the audit log has entries dated up to {logged}',
   clock_offset: 'this clock differs by {seconds} s from that of the database server',
   clock_jumped:
     'old data was last removed at {before}, and the next time the clock said {after}: nothing is removed before {until}, in case the clock is wrong',
@@ -75,6 +77,8 @@ export const findingTexts = {
   remedy_disk_few_files: 'remove files elsewhere on that disk, or use another',
   remedy_file_system: 'move the data directory to a local disk',
   remedy_clock: 'set the clock, and keep it right with an NTP client',
+  remedy_clock_set_back:
+    'set the clock if it is wrong, and keep it right with an NTP client; if it is right, this ends with the next entry, such as a login',
   remedy_clock_jumped: 'nothing if the clock is right; otherwise set it, before that time',
   remedy_sandbox: 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off',
   remedy_storage: 'see that the disk is there and writable, or that the store answers: large files need it',

@@ -52,7 +52,9 @@ export const germanFindings: Record<FindingText, string> = {
   file_system_network: '{path} liegt auf {kind}. Dort sind die Sperren einer Datenbank nicht verlässlich',
   clock_wrong: 'Die Systemzeit {now} ist falsch',
   clock_offset: 'Die Systemzeit weicht um {seconds} s von der des Datenbankservers ab',
-  clock_set_back: 'Ein Protokolleintrag ist von {logged}, die Systemzeit ist {now}. Eine der beiden Angaben ist falsch',
+  clock_set_back:
+    'Der letzte Eintrag des Audit-Protokolls trägt die Zeit {logged}, die Systemzeit ist {now}. Die Uhr ging damals vor oder geht jetzt nach',
+  clock_was_ahead: '{now}. Die Uhr ging zeitweise vor: Das Audit-Protokoll enthält Einträge bis {logged}',
   clock_jumped:
     'Alte Daten wurden zuletzt am {before} entfernt, beim nächsten Mal zeigte die Systemzeit {after}. Falls sie falsch ist, wird bis {until} nichts entfernt',
   commands_sandboxed: 'Der Assistent führt Befehle in einer Sandbox aus',
@@ -79,6 +81,8 @@ export const germanFindings: Record<FindingText, string> = {
   remedy_disk_few_files: 'Entfernen Sie andere Dateien von dieser Festplatte oder verwenden Sie eine andere',
   remedy_file_system: 'Verschieben Sie das Datenverzeichnis auf eine lokale Festplatte',
   remedy_clock: 'Stellen Sie die Uhr und synchronisieren Sie sie mit einem NTP-Client',
+  remedy_clock_set_back:
+    'Stellen Sie die Uhr, falls sie falsch geht, und synchronisieren Sie sie mit einem NTP-Client. Geht sie richtig, endet die Meldung mit dem nächsten Eintrag, etwa einer Anmeldung',
   remedy_clock_jumped: 'Keine, falls die Systemzeit stimmt. Andernfalls vorher die Uhr stellen',
   remedy_sandbox:
     'Installieren Sie bubblewrap und erlauben Sie User-Namespaces, oder führen Sie aus: svc config set assistant.run_command off',
