@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from 'node:https'
 import module from 'node:module'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { deadAddress, json, serve, type Loopback } from '../client/loopback-server.ts'
+import { authority, certificates, key } from '../support/certificates.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 // What scripts cannot say: bytes, hostile servers, and what is left on the disk. Ordinary use stands in scripts/*.txt.
@@ -131,6 +135,24 @@ describe('svc login', () => {
     const { code, stderr } = await svc(login(server.url, ...flags), { stdin })
     expect({ code, stderr }).toEqual({ code: exit, stderr: `svc: ${message}\n` })
     await expect(stat(credentials)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('names the certificate of another machine, and the address that has no svc server below it', async () => {
+    const another = createServer({ key, cert: certificates.forAnother }).listen(0, '127.0.0.1')
+    onTestFinished(() => void another.close())
+    await once(another, 'listening')
+    const host = `127.0.0.1:${(another.address() as AddressInfo).port}`
+    const extra = join(place, 'authority.pem')
+    await writeFile(extra, authority)
+    expect(await svc(login(`https://${host}`), { env: { NODE_EXTRA_CA_CERTS: extra } })).toMatchObject({
+      code: 7,
+      stderr: `svc: ${host} shows a certificate for other.example: check the address.\n`,
+    })
+    const { url } = await serve((_, response) => json(response, 404, { ok: false, code: 'not_found', error: 'Gone.' }))
+    expect(await svc(login(`${url}/below`))).toMatchObject({
+      code: 7,
+      stderr: `svc: ${url}/below is not an svc server: check the address.\n`,
+    })
   })
 
   test('sends no password to what is not an svc server, nor along a redirect', async () => {

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -130,21 +131,30 @@ test('changes on either side are acted on in both folders; it ends when told to'
   expect(JSON.parse(await svc(['sync', 'status', 'one', '--json']))).toMatchObject({ watched: false, running: false })
 })
 
-test('a server that goes away is waited for, and said once; Ctrl-C ends with 130', { timeout: 180_000 }, async () => {
-  const server = await signedIn('one')
-  const watch = start(['sync', 'one', '--watch', '--json'])
-  writeFileSync(join(place, 'one', 'a.txt'), 'before')
-  await until('the first file is sent', saw(watch, { event: 'done', path: '/a.txt' }), watch)
-  await end(server)
-  await until('the loss is noticed', saw(watch, { event: 'offline' }), watch)
-  writeFileSync(join(place, 'one', 'b.txt'), 'meanwhile')
-  await serve(server.port)
-  await until('the server is back', saw(watch, { event: 'online' }), watch)
-  await until('what waited is sent', saw(watch, { event: 'done', path: '/b.txt' }), watch)
-  const said = (event: string): number => events(watch).filter((each) => each['event'] === event).length
-  expect([said('offline'), said('online')]).toEqual([1, 1])
-  expect(await end(watch, 'SIGINT')).toBe(130)
-})
+test(
+  'a server that goes away is waited for, each reason is said once; Ctrl-C ends with 130',
+  { timeout: 180_000 },
+  async () => {
+    const server = await signedIn('one')
+    const watch = start(['sync', 'one', '--watch', '--json'])
+    writeFileSync(join(place, 'one', 'a.txt'), 'before')
+    await until('the first file is sent', saw(watch, { event: 'done', path: '/a.txt' }), watch)
+    await end(server)
+    await until('the loss is noticed', saw(watch, { event: 'offline' }), watch)
+    writeFileSync(join(place, 'one', 'b.txt'), 'meanwhile')
+    const portal = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
+    portal.listen(server.port, '127.0.0.1')
+    const isNamed = () => events(watch).some(({ message }) => String(message).includes('is not an svc server'))
+    await until('what answers instead is named', isNamed, watch)
+    await new Promise((resolve) => portal.close(resolve))
+    await serve(server.port)
+    await until('the server is back', saw(watch, { event: 'online' }), watch)
+    await until('what waited is sent', saw(watch, { event: 'done', path: '/b.txt' }), watch)
+    const said = (event: string): number => events(watch).filter((each) => each['event'] === event).length
+    expect([said('offline'), said('online')]).toEqual([2, 1])
+    expect(await end(watch, 'SIGINT')).toBe(130)
+  },
+)
 
 test(
   'a folder that is not there any more is left alone, and nothing is deleted for it; the other goes on',

@@ -117,6 +117,36 @@ test('a run that must not go on says why and ends with the code for it', async (
   expect(gone).toMatchObject({ code: 8, stderr: expect.stringContaining('--adopt') })
   renameSync(`${marker}.away`, marker)
 
+  const { root_id } = JSON.parse(readFileSync(marker, 'utf8')) as { root_id: string }
+  const registry = join(command.home, '.local/state/svc/roots', `${root_id}.json`)
+  const state = join(root, '.svc', 'state.db')
+  const files = [marker, registry].map((file) => [file, readFileSync(file, 'utf8')] as const)
+  for (const [file, text] of files) writeFileSync(file, text.replace(/"server_id": "\w/, '"server_id": "another'))
+  renameSync(state, `${state}.away`)
+  expect(await svc(['sync', root, '--profile', profile])).toMatchObject({
+    code: 8,
+    stderr: expect.stringContaining(`but another server answers now`),
+  })
+  expect(await svc(['sync', 'init', root, '--profile', profile])).toMatchObject({
+    code: 8,
+    stderr: expect.stringContaining(`before another server took this address`),
+  })
+  for (const [file, text] of files) writeFileSync(file, text)
+  renameSync(`${state}.away`, state)
+
+  writeFileSync(registry, files[1]![1].slice(1))
+  for (const args of [['sync', root], ['sync'], ['sync', '--watch'], ['sync', 'status']])
+    expect(await svc([...args, '--profile', profile])).toMatchObject({
+      code: 8,
+      stderr: expect.stringContaining(`${registry} is damaged. Run svc sync init `),
+    })
+  expect(await svc(['sync', 'conflicts', '--profile', profile])).toMatchObject({
+    stderr: expect.stringContaining(`${registry} is damaged`),
+  })
+  expect((await svc(['sync', 'init', root, '--profile', profile, '--adopt'])).code).toBe(0)
+  expect(readdirSync(join(registry, '..'))).not.toContain(`${root_id}.json`)
+  expect((await svc(['sync', root, '--profile', profile])).code).toBe(0)
+
   const credentials = join(command.home, '.config/svc/credentials.json')
   const text = readFileSync(credentials, 'utf8')
   writeFileSync(credentials, text.replaceAll(command.url, 'http://127.0.0.1:1'))

@@ -1,4 +1,6 @@
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { makeApi, type Api } from '../../src/client/api.ts'
 import { makeNodeTransport } from '../../src/client/http/node-transport.ts'
@@ -8,6 +10,7 @@ import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
+import { certificates, key } from '../support/certificates.ts'
 import { bytesOf, tinyChunks } from '../support/contents.ts'
 import { deadAddress, json, serve, serveRaw } from './loopback-server.ts'
 
@@ -220,9 +223,14 @@ describe('what is no svc server', () => {
   const unreachable = (message: RegExp) =>
     expect.objectContaining({ name: 'Unreachable', exitCode: 7, message: expect.stringMatching(message) as string })
 
-  test('a page instead of JSON', async () => {
+  test('a page instead of JSON, whose connection is not used again', async () => {
     const server = await serve((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))
-    expect(await refusal(server.url)).toEqual(unreachable(/is not an svc server \(it answered 200, text\/html\)/))
+    const api = open(server.url)
+    for (const connections of [1, 2]) {
+      const message = /is not an svc server \(it answered 200, text\/html\)/
+      expect(await failure(api.call(ping, {}))).toEqual(unreachable(message))
+      expect(server.connections()).toBe(connections)
+    }
   })
 
   test('JSON that is none, or no object, or cut', async () => {
@@ -274,8 +282,8 @@ describe('what is no svc server', () => {
     'a redirect (%i) is not followed, and the token goes nowhere',
     async (status) => {
       const other = await serve((_, response) => json(response, 200, { ok: true }))
-      const server = await serve((_, response) =>
-        response.writeHead(status, { location: `${other.url}/elsewhere` }).end(),
+      const server = await serve((request, response) =>
+        response.writeHead(status, { location: `${other.url}/elsewhere${request.url}` }).end(),
       )
       expect(await refusal(server.url)).toEqual(
         unreachable(new RegExp(`redirects to ${other.url}/elsewhere: .* sign in with its own address`)),
@@ -286,8 +294,13 @@ describe('what is no svc server', () => {
   )
 
   test('a redirect of a download is not followed either', async () => {
-    const server = await serve((_, response) => response.writeHead(302, { location: '/login' }).end())
-    expect(await failure(open(server.url).receive(download, { path: '/x' }))).toBeInstanceOf(Unreachable)
+    const server = await serve((_, response) => response.writeHead(302, { location: '/login?to=x' }).end('moved'))
+    const api = open(server.url)
+    for (const connections of [1, 2]) {
+      const message = new RegExp(`redirects to ${server.url}/login: .* in a browser`)
+      expect(await failure(api.receive(download, { path: '/x' }))).toEqual(unreachable(message))
+      expect(server.connections()).toBe(connections)
+    }
   })
 
   test('no HTTP at all', async () => {
@@ -295,22 +308,44 @@ describe('what is no svc server', () => {
     expect(await refusal(url)).toEqual(unreachable(/does not answer as an HTTP server/))
   })
 
+  test.each([
+    ['sound', /not trusted \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\): name the file of your own authority/],
+    ['expired', /has expired: check the date of this machine/],
+    ['early', /is not valid yet: check the date of this machine/],
+  ] as const)('a server whose certificate is %s', async (name, message) => {
+    const server = createSecureServer({ key, cert: certificates[name] }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    expect(await refusal(`https://127.0.0.1:${port}`)).toEqual(unreachable(message))
+  })
+
   test('headers without end', async () => {
     const url = await serveRaw((socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`))
     expect(await refusal(url)).toEqual(unreachable(/does not answer as an HTTP server/))
   })
 
-  test('an answer larger than any sound one is given up', async () => {
+  test.each([
+    ['is given up when it is larger than any sound one', '{"ok":true,"text":"', ping, /answered more than 16 MB/],
+    [
+      'of another program is given up at its beginning, also where a large one is expected',
+      '{',
+      delta,
+      /not an svc server/,
+    ],
+  ])('an answer without end %s', async (_, beginning, action, message) => {
+    let sent = 0
     const server = await serve((_, response) => {
-      response.writeHead(200, { 'content-type': 'application/json' })
+      response.writeHead(200, { 'content-type': 'application/json' }).write(beginning)
       const mebibyte = Buffer.alloc(1_048_576, ' ')
       const more = () => {
-        while (response.writable && response.write(mebibyte));
+        while (response.writable && response.write(mebibyte)) sent += 1
         response.once('drain', more)
       }
       more()
     })
-    expect(await refusal(server.url)).toEqual(unreachable(/answered more than 16 MB/))
+    expect(await failure(open(server.url).call(action as typeof delta, { cursor: 1 }))).toEqual(unreachable(message))
+    if (action === delta) expect(sent).toBeLessThan(16)
   })
 })
 

@@ -138,7 +138,9 @@ async function fileConflictsOf(
   const { Refused } = await import('../../client/refused.ts')
   const owner = await knownAccount(stateFolder, account)
   const found: FileConflict[] = []
-  for (const { path, url, username, server_id, user_id } of await listRoots(stateFolder)) {
+  for (const { path, url, username, server_id, user_id } of await listRoots(stateFolder, ({ message }) =>
+    io.warn(message),
+  )) {
     const isOurs = owner
       ? owner.server_id === server_id && owner.user_id === user_id
       : url === account.url && username === account.username

@@ -25,7 +25,10 @@ const CODE_TRIES = 3
 
 /** Checks that an svc server answers before a password is typed. */
 export async function assertReachable(api: Api): Promise<void> {
-  const { status } = await api.call(syncStatus.actions.ping, {})
+  const { status } = await api.call(syncStatus.actions.ping, {}).catch((error: unknown) => {
+    if (isFault(error, 'not_found')) return { status: 'missing' }
+    throw error
+  })
   if (status !== 'ok') throw new Unreachable(`${api.url} is not an svc server: check the address.`)
 }
 

@@ -6,6 +6,7 @@ import type { Api, CallOptions } from '../api.ts'
 import { isShared } from './remote-files.ts'
 import { knownTime } from './modification-time.ts'
 import { Unreachable } from '../errors.ts'
+import { discard } from '../http/response.ts'
 
 export interface Download {
   sha256: string
@@ -20,10 +21,11 @@ export interface Download {
 /** Opens a file of the account, or of one of its rooms, for reading. */
 export async function download(api: Api, path: string, options: CallOptions = {}): Promise<Download> {
   const action = isShared(path) ? filesystem.actions.download : syncFiles.actions.download
-  const { headers, body } = await api.receive(action, { path }, options)
+  const answer = await api.receive(action, { path }, options)
+  const { headers, body } = answer
   const sha256 = headers['x-file-sha256'] ?? ''
   if (!/^[0-9a-f]{64}$/.test(sha256)) {
-    for await (const _ of body) break
+    await discard(answer)
     throw new Unreachable(
       `${api.url} sent ${path} without its checksum: it is not an svc server, or a proxy removes X-File-SHA256.`,
     )

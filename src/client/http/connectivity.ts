@@ -9,6 +9,7 @@ interface Parts {
   /** From 0 to 1. */
   random: () => number
   signal: AbortSignal
+  /** Called again during an outage for each reason that is new. */
   lost: (error: Error) => void
   back: () => void
 }
@@ -27,6 +28,8 @@ export const isTemporary = (error: unknown): error is Error =>
 /** Tracks whether the server is reachable; reports each change once for all callers. */
 export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
   let offline = false
+  /** Reasons of this outage that were reported. */
+  const reported = new Set<string>()
   let losses = 0
   const backoff = makeBackoff({ ...BACKOFF, random })
   const waiting = new Set<() => void>()
@@ -40,6 +43,7 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
         backoff.reset()
         if (!offline) return
         offline = false
+        reported.clear()
         for (const wake of waiting) wake()
         back()
       }
@@ -49,8 +53,11 @@ export function makeConnectivity({ sleep, random, signal, lost, back }: Parts) {
       if (!offline) {
         offline = true
         losses += 1
-        lost(error)
       }
+      // A message about a fault can contain the number of a request.
+      const reason = isFault(error) ? error.code : error.message
+      if (!reported.has(reason)) lost(error)
+      reported.add(reason)
       const longest = isFault(error, 'maintenance') ? LONGEST_MAINTENANCE_MS : BACKOFF.longest
       const ms = backoff.next(Math.min(retryAfterOf(error) ?? 0, longest), longest)!
       let mine: (() => void) | undefined

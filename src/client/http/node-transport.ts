@@ -84,6 +84,7 @@ function exchange(node: Http, request: WireRequest, { mayRepeat, asksFirst }: Ex
         status: incoming.statusCode ?? 0,
         headers: flatten(incoming),
         body: read(incoming, outgoing, silence, describe),
+        abandon: () => void outgoing.destroy(),
       })
     })
     // Stays attached: an upload rejected half-way breaks after the response has arrived.

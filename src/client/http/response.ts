@@ -35,18 +35,24 @@ export async function readJson(answer: WireAnswer, from: string, limit = LARGE):
   return value as Json
 }
 
+/** Discards a response that did not come from svc, with its connection: that of a captive portal would be used again. */
 export async function discard(answer: WireAnswer): Promise<void> {
+  if (answer.abandon) return answer.abandon()
   for await (const _ of answer.body) break
 }
 
 /** Redirects are not followed: the token belongs to one origin, and a wrong URL should be corrected. */
-export function refuseRedirect(answer: WireAnswer, from: string): void {
+export async function refuseRedirect(answer: WireAnswer, from: string): Promise<void> {
   if (answer.status < 300 || answer.status > 399 || answer.status === 304) return
-  const target = answer.headers['location']
+  await discard(answer)
+  const target = answer.headers['location'] ?? ''
+  if (target === '' || !URL.canParse(target, from))
+    throw new Unreachable(`${from} redirects to nowhere: check the address.`)
+  const { origin, pathname } = new URL(target, from)
+  // The address of a server has no action in it.
+  const place = `${origin}${pathname.replace(/\/(?:api\/.*)?$/, '')}`.slice(0, 200)
   throw new Unreachable(
-    target
-      ? `${from} redirects to ${target.slice(0, 200)}: if that is your server, sign in with its own address.`
-      : `${from} redirects to nowhere: check the address.`,
+    `${from} redirects to ${place}: if that is your server, sign in with its own address. Some networks do this until you sign in to them in a browser.`,
   )
 }
 
@@ -126,7 +132,12 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
   const body = new ByteBuffer()
   let text = ''
   let length = 0
-  const decode = () => body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
+  const decode = () => {
+    const isStart = text === ''
+    for (const chunk of body.take()) text += decoder.decode(chunk, { stream: true })
+    // svc begins with one of these; what another program sends need not be read to its end.
+    if (isStart && !/"(?:ok|success)"/.test(text)) throw notOurs(from, answer.status, 'JSON of another program')
+  }
   for await (const chunk of answer.body) {
     length += chunk.length
     if (length > limit)
@@ -134,7 +145,7 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
     body.add(chunk)
     if (body.size >= DECODED) decode()
   }
-  decode()
+  body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
   return text + decoder.decode()
 }
 

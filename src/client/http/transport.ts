@@ -19,6 +19,11 @@ export interface WireAnswer {
   headers: Record<string, string>
   /** Must be read to its end or left with `break`; otherwise the connection stays in use. */
   body: AsyncIterable<Uint8Array>
+  /**
+   * Closes the connection instead of reading the body: whoever sent it is not the server, and the next request must not
+   * reach them again.
+   */
+  abandon?: () => void
 }
 
 /** Sends requests with Node's http or a browser's fetch. Throws `Unreachable`, or the reason of an abort. */

@@ -43,6 +43,17 @@ test('under maintenance it is looked often, whatever time the server names', asy
   expect(other.slept).toEqual([2_000, 20_000])
 })
 
+test('each reason of an outage is said once, and again in the next', async () => {
+  const { connectivity, said } = atSea()
+  const portal = new Unreachable('a page')
+  for (const error of [new Unreachable('gone'), portal, new Unreachable('gone'), portal])
+    await connectivity.backOff(error)
+  for (const text of ['(request a)', '(request b)']) await connectivity.backOff(fault('internal', { text }))
+  connectivity.attempt()()
+  await connectivity.backOff(portal)
+  expect(said).toEqual(['gone', 'a page', '(request a)', 'back', 'a page'])
+})
+
 test('an answer to what was asked before the server went away does not bring it back', async () => {
   const { connectivity, said } = atSea()
   const early = connectivity.attempt()

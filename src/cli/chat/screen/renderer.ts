@@ -138,7 +138,7 @@ const SEPARATOR = ' · '
 const errorText = ({ kind, error }: ConnectionError): string =>
   kind === 'signed-out'
     ? 'You are signed out. Run svc login in another terminal; this screen then continues.'
-    : `${printable(errorMessage(error)).replace(/(: (check|try) .*|\.)$/, '')} · trying again`
+    : `${printable(errorMessage(error)).replace(/(: (check|try|if|name) .*|\.)$/, '')} · trying again`
 
 const HINTS: Record<ScreenState['mode']['kind'], string> = {
   write: 'Enter sends · Alt-Enter new line · Tab choose · Ctrl-G go to · F1 help',

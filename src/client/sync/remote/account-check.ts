@@ -47,15 +47,21 @@ export async function assertSameAccount({
   const found = await throttle({ limit: 'none' }, () => identify(api, signal))
   const { server_id, user_id, username, limits, features } = found
   if (server_id !== registered.server_id || user_id !== registered.user_id) {
-    throw otherAccountError(registered, `${username} at ${account.url}`)
+    throw otherAccountError(
+      registered,
+      server_id === registered.server_id ? `${username} at ${account.url}` : undefined,
+    )
   }
   state.set('server', { token, limits, features, at: clock.now() } satisfies KnownServer)
 }
 
-export const otherAccountError = ({ path, username, url }: Registered, found: string): Refused =>
+/** `found` is undefined for an account of another server, which may have taken the address of the old one. */
+export const otherAccountError = ({ path, username, url }: Registered, found: string | undefined): Refused =>
   new Refused(
     'other_account',
-    `${path} holds the files of ${username} at ${url}, but this is ${found}: choose the account with --profile. Nothing was changed.`,
+    found === undefined
+      ? `${path} holds the files of ${username} at ${url}, but another server answers now, perhaps with a new data directory: nothing was changed. Choose the account with --profile. To fill the new server from the folder, remove ${path}/.svc and run svc sync init ${path}`
+      : `${path} holds the files of ${username} at ${url}, but this is ${found}: choose the account with --profile. Nothing was changed.`,
   )
 
 /** The last known limits of the server, without invalid ones. */

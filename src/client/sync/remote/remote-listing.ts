@@ -142,7 +142,7 @@ async function fromManifest(parts: ListingParts, known: number | undefined, rewo
   const { etag, listing } = fetched
   const { server_id, epoch, cursor, nodes, rejected } = listing
   if (server_id !== '' && server_id !== root.registered.server_id) {
-    throw otherAccountError(root.registered, `another server at ${api.url}`)
+    throw otherAccountError(root.registered, undefined)
   }
   // The same epoch with an older cursor: the server was restored without svc.
   const wasRestored =

@@ -48,22 +48,38 @@ const isWithin = (path: string, folder: string): boolean => {
   return way === '' || (way !== '..' && !/^\.\.[/\\]/.test(way) && !parse(way).root)
 }
 
-/** Every folder that this user synchronises from this machine. */
-export async function listRoots(stateFolder: string): Promise<Registered[]> {
+/**
+ * Every folder that this user synchronises from this machine. Which one a damaged file stands for is unknown, so
+ * `damaged` must not be ignored where a folder could be missed.
+ */
+export async function listRoots(stateFolder: string, damaged: (error: Refused) => void): Promise<Registered[]> {
   const names = await readdir(rootsFolder(stateFolder)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
   const ids = names.filter((name) => /^[0-9a-f]{32}\.json$/.test(name)).map((name) => name.slice(0, -5))
-  const known = await Promise.all(ids.sort().map((id) => readRegistered(stateFolder, id)))
-  return known.filter((each) => each !== undefined)
+  const known: Registered[] = []
+  for (const id of ids.sort()) {
+    const registered = await readRegistered(stateFolder, id)
+    if (registered) known.push(registered)
+    else if (registered === null) damaged(damagedRegistry(stateFolder, id))
+  }
+  return known
 }
 
-const readRegistered = async (stateFolder: string, rootId: string): Promise<Registered | undefined> => {
+const damagedRegistry = (stateFolder: string, rootId: string, path?: string): Refused =>
+  new Refused(
+    'not_ours',
+    `${registryFile(stateFolder, rootId)} is damaged. Run svc sync init ${path ?? 'DIR'} --adopt${path === undefined ? ' for the folder that it stood for, or delete it if there is none' : ''}: both sides are compared again, and nothing is deleted.`,
+  )
+
+/** Undefined if the file is missing, null if it is damaged. */
+const readRegistered = async (stateFolder: string, rootId: string): Promise<Registered | undefined | null> => {
   const value = await readJsonFile(registryFile(stateFolder, rootId))
   const { path, url, username, device_name } = (value ?? {}) as Record<string, unknown>
   const texts = [path, url, username, device_name].every((text) => typeof text === 'string')
-  return texts && isMarker(value) && value.root_id === rootId ? (value as Registered) : undefined
+  if (value === undefined) return undefined
+  return texts && isMarker(value) && value.root_id === rootId ? (value as Registered) : null
 }
 
 function isMarker(value: unknown): value is Marker {
@@ -105,7 +121,8 @@ async function register(stateFolder: string, registered: Registered): Promise<vo
 
 /** The folder to synchronise: the given one, the one around `cwd`, or the only one. Throws `NoRoot` and `Refused`. */
 export async function findRoot(named: string | undefined, cwd: string, stateFolder: string): Promise<string> {
-  const roots = await listRoots(stateFolder)
+  let damaged: Refused | undefined
+  const roots = await listRoots(stateFolder, (error) => (damaged = error))
   const start = resolve(cwd, named ?? '.')
   const above = nearestMarked(start)
   if (above !== undefined && (named === undefined || above === start)) return realpathSync(above)
@@ -113,6 +130,7 @@ export async function findRoot(named: string | undefined, cwd: string, stateFold
   if (lost && (named === undefined || lost.path === start)) throw gone(lost.path)
   if (above !== undefined) throw new NoRoot(`${start} is in the synchronised folder ${above}: run svc sync ${above}`)
   if (named !== undefined) throw new NoRoot(`${start} is not a synchronised folder: run svc sync init ${named}`)
+  if (damaged) throw damaged
   const present = roots.filter(({ path }) => existsSync(path))
   const [only, ...others] = present.length > 0 ? present : roots
   if (!only) throw new NoRoot('No folder is synchronised yet: run svc sync init DIR')
@@ -136,7 +154,10 @@ export async function findRoots(
   if (named.length > 0) {
     return [...new Set(await Promise.all(named.map((each) => findRoot(each, cwd, stateFolder))))]
   }
-  const own = (await listRoots(stateFolder)).filter((each) => each.url === url && each.username === username)
+  const fail = (error: Refused): never => {
+    throw error
+  }
+  const own = (await listRoots(stateFolder, fail)).filter((each) => each.url === url && each.username === username)
   return own.length > 0 ? own.map(({ path }) => path) : [await findRoot(undefined, cwd, stateFolder)]
 }
 
@@ -167,6 +188,7 @@ export async function openRoot(path: string, stateFolder: string): Promise<Root>
   if (marker === undefined) throw gone(path)
   if (!isMarker(marker)) throw new Refused('not_ours', `${markerFile(path)} is damaged. ${adoptIt(path)}`)
   const registered = await readRegistered(stateFolder, marker.root_id)
+  if (registered === null) throw damagedRegistry(stateFolder, marker.root_id, path)
   if (!registered)
     throw new Refused('not_ours', `${path} was not set up on this machine by this user. ${adoptIt(path)}`)
   if (registered.server_id !== marker.server_id || registered.user_id !== marker.user_id) {
@@ -236,7 +258,8 @@ export async function initRoot(options: InitOptions): Promise<{ path: string; cr
   const marker = await readJsonFile(markerFile(path))
   const known = isMarker(marker) ? await readRegistered(stateFolder, marker.root_id) : undefined
   if (isMarker(marker) && (marker.server_id !== owner.server_id || marker.user_id !== owner.user_id)) {
-    const whose = known ? ` (${known.username} at ${known.url})` : ''
+    const before = known?.url === url && known.username === username ? ', before another server took this address' : ''
+    const whose = known ? ` (${known.username} at ${known.url}${before})` : ''
     throw new Refused(
       'other_account',
       `${path} holds the files of another account${whose}. To give it to this one, remove ${join(path, OWN_FOLDER)} first.`,
@@ -251,7 +274,8 @@ export async function initRoot(options: InitOptions): Promise<{ path: string; cr
   // The old state belongs to the old marker; the next run moves it aside.
   await register(stateFolder, { root_id, ...owner, path, url, username, device_name })
   await write(markerFile(path), { root_id, ...owner })
-  for (const old of await listRoots(stateFolder)) {
+  if (known === null && isMarker(marker)) await rm(registryFile(stateFolder, marker.root_id))
+  for (const old of await listRoots(stateFolder, () => undefined)) {
     if (old.path === path && old.root_id !== root_id) await rm(registryFile(stateFolder, old.root_id))
   }
   return { path, created: true }
@@ -265,7 +289,7 @@ async function refusePlace(path: string, { stateFolder, secrets }: InitOptions):
   if (dirname(path) === path) throw new Refused('nested', `${path} is a whole file system: choose a folder in it.`)
   const around = nearestMarked(dirname(path))
   if (around !== undefined) throw nested(path, around)
-  for (const root of await listRoots(stateFolder)) {
+  for (const root of await listRoots(stateFolder, () => undefined)) {
     if (root.path === path) continue
     if (isWithin(root.path, path) && existsSync(markerFile(root.path))) throw nested(root.path, path)
   }
