@@ -136,7 +136,7 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
     const isStart = text === ''
     for (const chunk of body.take()) text += decoder.decode(chunk, { stream: true })
     // svc begins with one of these; what another program sends need not be read to its end.
-    if (isStart && !/"(?:ok|success)"/.test(text)) throw notOurs(from, answer.status, 'JSON of another program')
+    if (isStart && !/"(?:ok|success)"/.test(text)) throw foreignResponse(from, answer.status, 'JSON of another program')
   }
   for await (const chunk of answer.body) {
     length += chunk.length
