@@ -290,7 +290,7 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
       expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b))
       expect(seen).toHaveLength(80 + 40 + 8 + 1)
     }
-    for (const { local } of servers) expect(await local.domain.instance.storage.check()).toMatchObject({ flaws: [] })
+    for (const { local } of servers) expect(await local.domain.instance.storage.check()).toMatchObject({ problems: [] })
     const manifests = await Promise.all(sides.map((side) => side.manifest()))
     expect(manifests[0]!.files).toEqual(manifests[1]!.files)
   })
