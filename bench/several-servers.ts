@@ -16,6 +16,7 @@ const CLIENTS = 16
 const COUNTS = [1, 2, 4]
 const ROUNDS = 3
 const SECONDS = 3
+const WARM_UP = 2
 /** What a commit costs at least, as with a standby that it waits for; µs. */
 const COMMIT_US = 2_000
 
@@ -69,8 +70,8 @@ async function prepare(workspace: Workspace, cluster: Awaited<ReturnType<typeof 
 }
 
 /** Changes per second of all clients, each of which sends the next one when the last is acknowledged. */
-async function pushThrough(urls: readonly string[], tokens: readonly string[]): Promise<number> {
-  const end = performance.now() + SECONDS * SECOND
+async function pushThrough(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
+  const end = performance.now() + seconds * SECOND
   let count = 0
   await Promise.all(
     tokens.map(async (token, index) => {
@@ -87,7 +88,7 @@ async function pushThrough(urls: readonly string[], tokens: readonly string[]): 
       connection.close()
     }),
   )
-  return count / SECONDS
+  return count / seconds
 }
 
 /** Transactions per second of as many connections of pgbench. */
@@ -117,12 +118,10 @@ export const severalServers: Figure = {
         for (const count of COUNTS) {
           const started = dataDirs.slice(0, count).map((dataDir) => startService(workspace, dataDir, 'off', ground.env))
           const servers = await Promise.all(started)
-          rates.get(count)!.push(
-            await pushThrough(
-              servers.map(({ url }) => url),
-              ground.tokens,
-            ),
-          )
+          const urls = servers.map(({ url }) => url)
+          // Fresh processes are slow.
+          await pushThrough(urls, ground.tokens, WARM_UP)
+          rates.get(count)!.push(await pushThrough(urls, ground.tokens, SECONDS))
           await Promise.all(servers.map((server) => server.stop()))
         }
         peer.push(await pgbench(workspace.folder('pgbench'), ground))
