@@ -96,8 +96,9 @@ test('windows are where they were after a reload', async () => {
 })
 
 test('windows fit after zooming or turning the screen, and get their size back', async () => {
-  const { window, page } = await withNotes()
+  const { window, page } = await withNotes({ viewport: { width: 820, height: 1_180 } })
   const before = await boxOf(window)
+  expect(before.x).toBeGreaterThan(0)
   // 200 % zoom halves the size of the page.
   await page.setViewportSize({ width: 700, height: 400 })
   await expect
@@ -106,7 +107,7 @@ test('windows fit after zooming or turning the screen, and get their size back',
       return x >= 0 && y >= 0 && x + width <= 700 && y + height <= 400
     })
     .toBe(true)
-  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.setViewportSize({ width: 820, height: 1_180 })
   await expect.poll(() => boxOf(window)).toEqual(before)
 })
 

@@ -165,7 +165,7 @@ function initialRect(slug: string): Rect {
   return clampToWorkArea({
     width,
     height,
-    x: Math.min(Math.round((space.width - width) / 2) + step - 28, space.width - width - 8),
+    x: Math.max(8, Math.min(Math.round((space.width - width) / 2) + step - 28, space.width - width - 8)),
     y: Math.min(insets.top + Math.round((space.height - height) / 2) + step - 12, insets.top + space.height - height),
   })
 }
