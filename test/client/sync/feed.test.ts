@@ -77,7 +77,7 @@ test('a cursor that has expired leads to the listing, and deletions still arrive
   expect(readTree(root)).toEqual({ '/a.txt': 'a.txt' })
 })
 
-test('a server that was restored, told or not, is compared startsOver: nothing is deleted, and what it lost is sent again', async () => {
+test('a server that was restored, told or not, is compared again: nothing is deleted, and what it lost is sent again', async () => {
   for (const told of [true, false]) {
     const { root, server, sync, events } = await following()
     server.remove('/d')
@@ -250,7 +250,7 @@ test('the tree that the feed makes is the one of the listing, whatever happens o
           const sorted = (listed: typeof nodes): unknown =>
             [...listed].toSorted((one, two) => (one.path < two.path ? -1 : 1))
           expect(sorted(nodes)).toEqual(sorted(fetched.unchanged ? [] : fetched.listing.nodes))
-          expect({ anew, rejected }).toEqual({ startsOver: false, rejected: [] })
+          expect({ anew, rejected }).toEqual({ anew: false, rejected: [] })
         }
         const { mkdir, move, delete: remove } = contract.syncFiles.actions
         await look()

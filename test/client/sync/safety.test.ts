@@ -172,7 +172,7 @@ test('state that belongs to another folder is not used', async () => {
   expect(await one.sync()).toMatchObject({ removed_there: 0, downloaded: { files: 1 } })
 })
 
-test('after the server was restored everything is compared startsOver: what it lost is sent again', async () => {
+test('after the server was restored everything is compared again: what it lost is sent again', async () => {
   const { root, server, sync, events } = await settled(40)
   server.epoch = 'epoch-2'
   for (let at = 0; at < 39; at += 1) server.remove(`/d/${at}.txt`)
