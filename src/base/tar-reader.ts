@@ -122,7 +122,7 @@ function portions(source: AsyncIterable<Uint8Array>) {
     /** Reads to the end; only zeros may follow, which fill the last record. */
     async end(): Promise<void> {
       for (let left = rest; ;) {
-        if (left.some((byte) => byte !== 0)) throw new BadTar('Something stands behind its end.')
+        if (left.some((byte) => byte !== 0)) throw new BadTar('There is data after its end.')
         const next = await iterator.next()
         if (next.done) return
         left = next.value

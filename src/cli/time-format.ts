@@ -23,7 +23,7 @@ const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-3
  */
 export function parseTime(text: string, now: number, direction: 'ahead' | 'back'): number | undefined {
   const time = readTime(text.trim(), now, direction === 'ahead' ? 1 : -1)
-  if (time !== undefined && (time < FIRST || time > LAST)) throw usage(`"${text}" leads outside the years 1 to 9999.`)
+  if (time !== undefined && (time < FIRST || time > LAST)) throw usage(`"${text}" is outside the years 1 to 9999.`)
   return time
 }
 

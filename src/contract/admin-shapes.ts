@@ -44,7 +44,7 @@ export const UserDetails = Type.Object({
   room_count: Count,
   two_factor_since: When,
   backup_codes_left: Count,
-  bypass_until: orNull(Timestamp, 'Until when a code made by an administrator stands in for the second factor.'),
+  bypass_until: orNull(Timestamp, 'Until when a bypass code of an administrator replaces the second factor.'),
   sessions: Type.Array(
     Type.Object({ created_at: Timestamp, last_used_at: Timestamp, ip: Type.String(), user_agent: Type.String() }),
   ),
@@ -119,7 +119,7 @@ export const MaintenanceState = {
   maintenance: Type.Boolean(),
   read_only: Type.Boolean({ description: 'Everyone can read; only administrators can change anything.' }),
   message: Type.String(),
-  until: orNull(Timestamp, 'When it is over by itself; null for never.'),
+  until: orNull(Timestamp, 'When it ends by itself; null for never.'),
 }
 
 const MadeBackup = Type.Object({ id: Type.String(), at: Timestamp, place: Type.String() })

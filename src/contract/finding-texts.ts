@@ -76,10 +76,10 @@ export const findingTexts = {
   remedy_disk: 'free some space, or move the data directory to a larger disk',
   remedy_disk_few_files: 'remove files elsewhere on that disk, or use another',
   remedy_file_system: 'move the data directory to a local disk',
-  remedy_clock: 'set the clock, and keep it right with an NTP client',
+  remedy_clock: 'set the clock, and synchronise it with an NTP client',
   remedy_clock_set_back:
-    'set the clock if it is wrong, and keep it right with an NTP client; if it is right, this ends with the next entry, such as a login',
-  remedy_clock_jumped: 'nothing if the clock is right; otherwise set it, before that time',
+    'set the clock if it is wrong, and synchronise it with an NTP client; if it is right, this ends with the next entry, such as a login',
+  remedy_clock_jumped: 'none if the clock is right; otherwise set it before that time',
   remedy_sandbox: 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off',
   remedy_storage: 'check that the disk is mounted and writable, or that the store responds: large files need it',
   remedy_blobs: 'svc storage gc --dry-run shows what it would remove',

@@ -51,7 +51,7 @@ function readUrl(text: string, base: URL | undefined, { ports }: FetchLimits, ow
   if (LOCAL_NAMES.test(host) || ownHosts.includes(host)) throw privateAddress(host)
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
   if (!ports.includes(port)) throw refuse(`Only the ports ${ports.join(' and ')} are fetched.`)
-  if (base?.protocol === 'https:' && url.protocol === 'http:') throw refuse('It leads from https:// to http://.')
+  if (base?.protocol === 'https:' && url.protocol === 'http:') throw refuse('It redirects from https:// to http://.')
   return url
 }
 

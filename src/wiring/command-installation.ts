@@ -34,7 +34,7 @@ export async function onInstallation<T>(
       })
   const before = await firstState(path)
   try {
-    return await open({ dataDir, startsOver: startsOver })
+    return await open({ dataDir, startsOver })
   } catch (error) {
     if (before && !startsOver) await removeUnused(partsOf(path), before)
     throw error

@@ -144,7 +144,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       clock,
       operator: 'system',
       checkIntervalMs,
-      startsOver: startsOver,
+      startsOver,
       flush: 'background',
     })
     try {

@@ -399,6 +399,6 @@ test('an import that breaks off says how far it came and how to go on', async ()
   expect(code).toBe(4)
   expect(stdout.toString()).toBe('')
   expect(stderr).toBe(
-    'warning: 100 of 150 changes were sent; the same command goes on from there.\nsvc: This is not allowed.\n',
+    'warning: 100 of 150 changes were sent; repeat the command to send the rest.\nsvc: This is not allowed.\n',
   )
 })

@@ -44,7 +44,7 @@ test('a check while the server runs says what is wrong, for whom, and ends with 
     code: 1,
     stdout: [
       'blob-missing  broken',
-      `  content ${sha256}: the bytes of a content are gone`,
+      `  content ${sha256}: the bytes of a content are missing`,
       '    ada: /letters/to\u0301.bin',
       '',
       'Checked 4 file and folder rows, 2 changes and 1 content (97.7 KB, not read).',

@@ -70,7 +70,7 @@ test.each([
   ['0000-01-01', 'back'],
 ] as const)('%s %s is outside the years of a calendar', (text, direction) => {
   inZone('UTC')
-  expect(() => parseTime(text, now, direction)).toThrow('leads outside the years 1 to 9999')
+  expect(() => parseTime(text, now, direction)).toThrow('is outside the years 1 to 9999')
 })
 
 test('a time of day is one of this machine, also over the night in which the clock changes', () => {

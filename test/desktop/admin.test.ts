@@ -272,7 +272,7 @@ test('maintenance closes the service for another browser, and ends', async () =>
     await act('Begin')
     await dialog.getByText('What they change is refused until it is over.').waitFor()
     await answer('Begin')
-    await admin.getByText('everybody can read, only administrators can change anything').waitFor()
+    await admin.getByText('all users can read, only administrators can change anything').waitFor()
     await admin.getByRole('combobox', { name: 'What is closed' }).selectOption('closed')
     await admin.getByLabel('Message for users').fill('New disks <until> noon.')
     await act('Change')
@@ -292,7 +292,7 @@ test('maintenance closes the service for another browser, and ends', async () =>
     await theirs.page.getByRole('textbox', { name: 'Password' }).waitFor()
 
     await act('End maintenance')
-    await told('Everybody is let in again.')
+    await told('All users can sign in again.')
     await stranger.login(person.username)
     await stranger.page.getByRole('navigation', { name: 'Dock' }).waitFor()
   } finally {
@@ -324,7 +324,7 @@ test('backups, checks and apps are shown', async () => {
   await go('Apps')
   const places = admin.getByRole('switch', { name: 'Users have Places' })
   await places.click()
-  await dialog.getByText('Nobody is shown it any more').waitFor()
+  await dialog.getByText('It disappears for all users at once').waitFor()
   await answer('Disable')
   await told('Places is disabled.')
   await expect.poll(() => places.isChecked()).toBe(false)

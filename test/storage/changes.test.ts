@@ -87,7 +87,7 @@ describe('the change feed', () => {
     ]).toEqual([1, 2])
   })
 
-  test('of an account that is gone is asked for in vain', async () => {
+  test('of a removed account is asked for in vain', async () => {
     const { database } = await databaseOfTest()
     expect(await headOf(database.read, 999)).toBeUndefined()
     await expect(database.write('instance', (tx) => advance(tx, 999, 1))).rejects.toThrow('no counter row')

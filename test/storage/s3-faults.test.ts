@@ -157,7 +157,7 @@ describe('reading from an S3 store', () => {
     const { line, store, put } = await world()
     const { sha256 } = await put(bytesOf(1_000))
     line.decide(() => ({ answer: { status: 200, headers: { 'content-length': '1000' }, body: 'x'.repeat(1_000) } }))
-    await expect(bytes(store, sha256, { start: 10, end: 19 })).rejects.toThrow('does not give the part')
+    await expect(bytes(store, sha256, { start: 10, end: 19 })).rejects.toThrow('does not return the requested part')
   })
 
   test('says so when the object is another one than before', async () => {
@@ -263,7 +263,7 @@ describe('the check of an S3 store says', () => {
   })
 
   test.each([
-    ['ENOTFOUND', 'a host that nobody knows'],
+    ['ENOTFOUND', 'an unknown host'],
     ['DEPTH_ZERO_SELF_SIGNED_CERT', 'NODE_EXTRA_CA_CERTS'],
     ['ECONNRESET', 'broke (ECONNRESET)'],
   ])('to %s what to do', (code, says) => {

@@ -9,9 +9,9 @@ export const ask = command({
   details:
     'The answer goes to standard output, the tools it uses to standard error. Standard input is appended to the question. ' +
     'Tools that need your permission are asked about on a terminal, and declined without one (exit 8). --yes does not answer ' +
-    'these questions, because text of somebody else may have caused them. Without a question, a terminal asks ' +
+    'these questions, because text from others may have caused them. Without a question, a terminal asks ' +
     'for one after another. A question in quotes is never taken for a command. One without quotes that begins with the name of a command is ' +
-    'refused unless -- stands before it. With --json each line is an object ' +
+    'refused unless it follows --. With --json each line is an object ' +
     'with an event: delta, tool, action, done.',
   needs: 'server',
   args: { question: { summary: 'what to ask', optional: true, many: true } },

@@ -11,7 +11,7 @@ export const deleteMessage = command({
   async run({ io, api, args, flags }) {
     const { messageId } = await import('./message-id.ts')
     const message_id = messageId(args.message)
-    if (!flags.yes && !(await io.confirm(`Delete #${message_id} for everybody?`))) throw cancelled()
+    if (!flags.yes && !(await io.confirm(`Delete #${message_id} for everyone?`))) throw cancelled()
     await api.call(teamChat.actions.delete, { message_id })
     io.print(`Deleted #${message_id}.`, { message_id })
   },

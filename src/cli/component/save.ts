@@ -120,7 +120,7 @@ function explainError(error: unknown, { name, what, type }: { name: string; what
   if (isFault(error, 'conflict'))
     return new Exit(
       6,
-      `${name} was changed by somebody else meanwhile and was not saved: svc component history ${name}.`,
+      `${name} was changed by someone else meanwhile and was not saved: svc component history ${name}.`,
       'conflict',
     )
   if (isFault(error, 'bad_request') && type === 'js' && error.message === 'Blockierter Code')

@@ -21,7 +21,11 @@ export const importRows = command({
   needs: 'server',
   args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
   flags: {
-    format: flag.choice('format of the file, if its content does not tell', 'FORMAT', ['json', 'jsonl', 'csv']),
+    format: flag.choice('format of the file, if it cannot be seen from the content', 'FORMAT', [
+      'json',
+      'jsonl',
+      'csv',
+    ]),
     update: flag.switch('change the rows whose id the file names'),
     raw: flag.switch('CSV: keep leading apostrophes, as svc data export --raw writes them'),
     again: flag.switch('add rows again that were imported before'),

@@ -6,7 +6,7 @@ export const recount = command({
   name: 'quota recount',
   summary: 'Recompute the storage counts of accounts',
   details:
-    'The server keeps these counts correct by itself; this is for after a manual repair. It is safe while the server runs. With --dry-run it ends with ' +
+    'The server keeps these counts correct. Use this command after a manual repair. It is safe while the server runs. With --dry-run it ends with ' +
     '3 when a count is wrong.',
   needs: 'domain',
   args: {},

@@ -19,7 +19,7 @@ export const show = command({
     const lines: [string, string][] = [
       ['ID', String(id)],
       ['Type', room.type],
-      ['Created', `${formatTime(room.created_at)} by ${room.created_by ?? 'an account that is gone'}`],
+      ['Created', `${formatTime(room.created_at)} by ${room.created_by ?? 'a removed account'}`],
       [
         'Messages',
         `${room.messages}${room.last_message_at === null ? '' : `, the last ${formatTime(room.last_message_at)}`}`,

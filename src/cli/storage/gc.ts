@@ -9,7 +9,7 @@ const MIN_GRACE_HOURS = 24
 
 export const gc = command({
   name: 'storage gc',
-  summary: 'Remove what nobody can reach any more: expired trash, old versions, contents without a file',
+  summary: 'Remove what is no longer needed: expired trash, old versions, contents without a file',
   details:
     'A running server does this every hour; the setting retention.versions_days is how long deleted files are kept. Nothing is removed ' +
     'that was stored within the last day, or within --grace.\n' +

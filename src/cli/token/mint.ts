@@ -4,7 +4,7 @@ import { usage } from '../exit.ts'
 
 export const mint = command({
   name: 'token mint',
-  summary: 'Make a device token for automation that expires by itself',
+  summary: 'Make a device token for automation, with an expiry date',
   details:
     'Made on this machine, without password or second factor. Prints only the token, for $(…); it is not shown again.\n' +
     'Anybody who has the token acts as the user until it expires: at most 30 days, or until svc device revoke or svc user disable. Like every\n' +

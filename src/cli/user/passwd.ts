@@ -6,7 +6,7 @@ export const passwd = command({
   name: 'user passwd',
   summary: 'Set the password of an account',
   details:
-    'Everybody who is signed in to the account is signed out, in browsers and on devices. With --keep-devices the devices stay ' +
+    'Everyone signed in to the account is signed out, in browsers and on devices. With --keep-devices the devices stay ' +
     'signed in: use it only if nobody else knows the old password. ' +
     'Counted wrong attempts stay counted: svc user unlock.',
   needs: 'domain',

@@ -63,7 +63,7 @@ export function makeConnection({ api: first, renew, sleep, random, signal, onCon
       close: () => now.close(),
     } as Api,
     /** After an error: waits if that can help, otherwise throws it. */
-    recover: recover,
+    recover,
     /** Repeats a request until it succeeds; throws permanent errors. */
     async persist<T>(ask: () => Promise<T>): Promise<T> {
       for (;;) {

@@ -34,7 +34,7 @@ export function readPage(answer: unknown, after: number, from: string): Page {
   const { changes, cursor, has_more: more, epoch, server_id } = named(answer, from)
   if (!Array.isArray(changes) || !isCount(cursor) || typeof more !== 'boolean')
     throw unsound(from, 'no page of changes')
-  if (cursor < after || (more && cursor === after)) throw unsound(from, 'a page that leads nowhere')
+  if (cursor < after || (more && cursor === after)) throw unsound(from, 'a page that does not advance the cursor')
   const read: RowChange[] = []
   for (const change of changes as unknown[]) {
     const { table, operation, data, cursor: at } = isObject(change) ? change : {}

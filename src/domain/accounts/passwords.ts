@@ -134,7 +134,7 @@ export function assertNewPassword(
     throw invalidField(field, 'The password must not be the user name.')
   }
   if (isMadeOf(guess, ['svc', username, ...known])) {
-    throw invalidField(field, 'The password is made of names that everybody knows; choose another one.')
+    throw invalidField(field, 'The password consists of well-known names; choose another one.')
   }
   if (commonPasswords().has(guess) || new Set(guess).size === 1) {
     throw invalidField(field, 'That is one of the most common passwords; choose another one.')

@@ -164,7 +164,7 @@ export function makeRemoval({ database, clock, lockout, audit, lifetime, policy,
 
     async remove(id, options = {}, actor) {
       const { heir, keepMessages = false } = options
-      assertOther(actor, id, 'Nobody removes their own account: ask another administrator.')
+      assertOther(actor, id, 'You cannot remove your own account: ask another administrator.')
       const { defaultQuotaBytes } = await policy()
       const bounds = await lifetime()
       const { has, extent, shared } = await database.snapshot(async (at) => {

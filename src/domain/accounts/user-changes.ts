@@ -66,14 +66,14 @@ interface Deps {
   policy: () => Promise<{ hostName: string }>
 }
 
-const OWN_ROLE = 'Nobody changes their own role: ask another administrator.'
+const OWN_ROLE = 'You cannot change your own role: ask another administrator.'
 const OWN_PASSWORD = 'The own password is changed in the settings, with the current one.'
-const OWN_ACCOUNT = 'Nobody disables their own account: ask another administrator.'
+const OWN_ACCOUNT = 'You cannot disable your own account: ask another administrator.'
 
 /** Refuses a display name that looks like another user's user name. */
 async function assertNobodyElses(tx: Writer, id: number, name: string): Promise<void> {
   if (await hasUsernameLike(tx, id, lookOf(name)))
-    throw invalidField('display_name', 'This is the user name of somebody else, or looks like it.')
+    throw invalidField('display_name', 'This is the user name of another account, or looks like it.')
 }
 
 /** Changes of one account. Each throws `not_found`, and `conflict` while the account is being removed. */
@@ -165,7 +165,7 @@ const assertAdminRemains = async (tx: Writer, account: Account, what: string): P
 export function assertNotLast(admins: number[], account: Account, what: string): void {
   if (!admins.includes(account.id) || admins.length > 1) return
   throw fault('conflict', {
-    text: `"${account.username}" is the only administrator who can sign in, and cannot be ${what}. Make somebody else an administrator first.`,
+    text: `"${account.username}" is the only administrator who can sign in, and cannot be ${what}. Make another user an administrator first.`,
   })
 }
 

@@ -114,7 +114,7 @@ export const makeCreate = (context: BackupContext, scheduledPlace: () => Promise
       await audit.record(tx, { kind: 'backup.created', detail })
     })
     await recordState(context, watch, sink, manifest)
-    return { manifest, ...where, took_ms, repaired, problem: problem, unchanged: unchanged !== undefined }
+    return { manifest, ...where, took_ms, repaired, problem, unchanged: unchanged !== undefined }
   }
 
   return async (target: Target, job: JobContext = {}): Promise<Created> => {

@@ -206,7 +206,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
     const scope = scopeOf(user, address)
     if (kind === 'directory') return { path, scope, step: (tx) => change.makeFolderIn(tx, user, address) }
     if (kind === 'other') throw fault('bad_request', { text: 'Only files and folders can be uploaded.' })
-    if (mtime > LATEST_MTIME) throw badRequest('mtime', 'lies too far in the future')
+    if (mtime > LATEST_MTIME) throw badRequest('mtime', 'is too far in the future')
     if (sha256 !== undefined && !HASH.test(sha256)) throw badRequest('SVC.sha256', 'must be a SHA-256 in hex')
     const expectation = expectationOf(ifSha256)
     const staged = await write.receive(body, {

@@ -122,7 +122,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
     await jobs.settle(user)
   }
 
-  return { stage, abandon: abandon }
+  return { stage, abandon }
 }
 
 /** Copies within one tree: only rows, the contents are shared. */

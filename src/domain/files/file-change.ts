@@ -66,7 +66,7 @@ export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolve
     return { kind: 'made', path, node: node!.id, mark: await markOf(tx, node!) }
   }
 
-  return { lookUp: lookUp, made }
+  return { lookUp, made }
 }
 
 export type PathLookup = ReturnType<typeof makePathLookup>

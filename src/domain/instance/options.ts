@@ -218,11 +218,7 @@ export const options = {
   ),
   log_level: atStart(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least serious entries of the log'),
   log_format: atStart(oneOf('auto', 'json', 'pretty'), 'auto', 'Form of the log; auto is pretty on a terminal'),
-  metrics: atStart(
-    oneOf('loopback', 'on', 'off'),
-    'loopback',
-    'Who may read /metrics: this machine, everybody, nobody',
-  ),
+  metrics: atStart(oneOf('loopback', 'on', 'off'), 'loopback', 'Who can read /metrics: this machine, anyone, nobody'),
   'api.public_docs': atStart(
     boolean,
     true,
@@ -232,7 +228,7 @@ export const options = {
   ...rateLimits,
   'auth.device_idle_days': live(integer(0, 36_500), 90, 'Days without use after which a device token ends; 0 never'),
   'auth.device_max_days': live(integer(0, 36_500), 365, 'Days after which a device token ends in any case; 0 never'),
-  'quota.default': live(size, -1, 'Quota of users who have none of their own'),
+  'quota.default': live(size, -1, 'Quota of users without their own'),
   'quota.history': live(share, 0.5, 'Share of their quota that deleted and overwritten files of users may hold'),
   'files.max_nodes': live(integer(1, 100_000_000), 500_000, 'Files and folders of one user'),
   'files.max_size': live(size, -1, 'Largest single file; none for no limit'),
@@ -275,7 +271,7 @@ export const options = {
   disabled_apps: live(
     list((item) => SLUG.test(item), 'names (slugs) of apps'),
     [] as string[],
-    'Apps that nobody is shown',
+    'Apps that are hidden from all users',
   ),
   'apps.allowed_origins': live(
     list((item) => HTTPS_ORIGIN.test(item), 'https origins'),
@@ -284,7 +280,7 @@ export const options = {
   ),
   'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed remembers deleted rows'),
   'backup.to': live(text(FOLDER, 'an absolute path'), '', 'Folder of the backups'),
-  'backup.schedule': live(cron, '', 'When the server makes a backup by itself, as cron writes it'),
+  'backup.schedule': live(cron, '', 'When the server makes backups, in cron syntax'),
   'backup.keep_last': live(integer(0, 10_000), 3, 'Newest backups that stay when old ones are removed'),
   'backup.keep_daily': live(integer(0, 10_000), 7, 'Days of which the newest backup stays'),
   'backup.keep_weekly': live(integer(0, 10_000), 4, 'Weeks of which the newest backup stays'),
@@ -303,7 +299,7 @@ export const options = {
   'assistant.models': live(
     declaredModels,
     [] as DeclaredModel[],
-    'Further models, and what they can where that is not found by itself',
+    'Further models, with abilities that cannot be detected',
   ),
   'assistant.run_command': live(
     oneOf('auto', 'off', 'on'),

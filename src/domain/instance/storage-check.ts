@@ -115,7 +115,7 @@ export function makeStorageCheck(parts: Parts) {
     if (options.repair && rows.some(({ repairable }) => repairable)) await repairAll(rows)
     const checked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }
     const found = [...damage, ...(await storeProblems()), ...rows, ...(await contentProblems(quick, progress))]
-    return { ...limitPerKind(found), checked: checked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
+    return { ...limitPerKind(found), checked, orphans: await contents.orphans(clock.now() - CONTENT_GRACE) }
   }
 
   /** Repairs problems, and records for each whether it is gone. */

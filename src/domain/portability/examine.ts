@@ -127,10 +127,10 @@ export async function examine(source: AsyncIterable<Uint8Array>): Promise<Contai
   }
 
   for await (const entry of entriesOf(source)) {
-    if (isOver) throw new BadArchive(`"${entry.name}" stands behind the manifest`)
+    if (isOver) throw new BadArchive(`"${entry.name}" follows the manifest`)
     seen.add(entry)
     if (entry.part.kind !== 'readme' && entry.part.kind !== 'account' && !account)
-      throw new BadArchive(`${names.account} is missing, or does not stand at the beginning`)
+      throw new BadArchive(`${names.account} is missing, or is not at the beginning`)
     await examineEntry(entry)
     const isFolder = entry.part.kind === 'folder' || entry.part.kind === 'room folder'
     if (entry.part.kind === 'manifest' || isFolder) continue
@@ -191,7 +191,7 @@ function makeSeen() {
     const key = nameKey(path)
     for (let slash = key.indexOf('/', 1); slash > 0; slash = key.indexOf('/', slash + 1)) {
       const above = tree + key.slice(0, slash)
-      if (taken.get(above) === 'file') throw new BadArchive(`"${name}" lies below a file`)
+      if (taken.get(above) === 'file') throw new BadArchive(`"${name}" is below a file`)
       taken.set(above, 'folder')
     }
     const own = tree + key
@@ -204,7 +204,7 @@ function makeSeen() {
   function checkRoom(part: Part, name: string): void {
     if (!('room' in part)) return
     if (part.kind === 'room') rooms.add(part.room)
-    else if (!rooms.has(part.room)) throw new BadArchive(`"${name}" stands before its room`)
+    else if (!rooms.has(part.room)) throw new BadArchive(`"${name}" comes before its room`)
   }
 
   return {

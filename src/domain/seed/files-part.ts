@@ -84,7 +84,7 @@ async function wantedOf(planning: Planning, user: SeedUser, path: Path): Promise
   for (const one of wanted.values()) {
     const above = outerPaths(nameKey(one.path)).find((outer) => wanted.get(outer)?.isFolder === false)
     if (above !== undefined)
-      problems.push({ path: one.said, message: `${one.path} lies below ${above}, which is a file here` })
+      problems.push({ path: one.said, message: `${one.path} is below ${above}, which is a file here` })
   }
   return [...wanted.values()]
 }
@@ -165,7 +165,7 @@ async function decide(planning: Planning, person: Person, file: Wanted): Promise
   const node = await nodeAt(planning, person.id, file.path)
   const blocked = node === 'file above' || (node && (node.type === 'directory') !== file.isFolder)
   if (blocked) {
-    const what = node === 'file above' ? 'a file stands in the way' : 'there is something else with that name'
+    const what = node === 'file above' ? 'a file is in the way' : 'there is something else with that name'
     return { action: 'keep', why: `: ${what}` }
   }
   if (!node) return before ? { action: 'keep', why: ': was removed' } : { action: 'add' }

@@ -61,7 +61,7 @@ function columnsOf(table: SyncedTable): TProperties {
 
 const Row = (table: SyncedTable) =>
   object({
-    key: text('Names this row in the seed, for good: how the next run finds it again.', 200),
+    key: text('Permanent name of this row, by which the next run finds it.', 200),
     ...columnsOf(table),
   })
 
@@ -78,7 +78,7 @@ const User = object({
   role: optional(Type.Union([Type.Literal('user'), Type.Literal('admin')], { description: 'Rights: user or admin.' })),
   quota: optional(size('Storage such as 10GB, none, or default.')),
   password: optional(
-    text('The password in plain text: for tests only, because whoever reads the seed knows it.', 1_024),
+    text('The password in plain text: for tests only, because anyone who reads the seed knows it.', 1_024),
   ),
   password_file: optional(FilePath('A file with the password in its only line; a relative path begins at the seed.')),
   password_hash: optional(text('The argon2id hash of the password, as $argon2id$v=19$m=…,t=…,p=…$…$….', 400)),
@@ -92,7 +92,7 @@ const User = object({
 })
 
 const Message = object({
-  id: text('Names this message in the seed, for good.'),
+  id: text('Permanent name of this message.'),
   from: Username,
   text: text('What it says.', 16_384),
   reply_to: optional(text('The id of a message above.')),
@@ -131,7 +131,7 @@ export const Seed = object({
       { description: 'Settings that svc config set can change while the server runs.' },
     ),
   ),
-  apps: optional(Type.Array(App, { description: 'Apps for everybody, registered by their address.' })),
+  apps: optional(Type.Array(App, { description: 'Apps for all users, registered by URL.' })),
   users: optional(Type.Array(User, { description: 'Accounts and what is in them.' })),
   rooms: optional(Type.Array(Room, { description: 'Chat rooms.' })),
 })

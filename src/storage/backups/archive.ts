@@ -176,7 +176,7 @@ function makeReader(file: string, tar: Bytes) {
       const from = start + header.length
       if (from + entry.size > tar.size) throw notOurs(file, 'it is cut off')
       yield* tar.read(from, from + entry.size)
-      await assertAt(from + entry.size, tarPadding(entry.size), `something stands behind ${entry.name}`)
+      await assertAt(from + entry.size, tarPadding(entry.size), `there is data after ${entry.name}`)
     },
   }
 }

@@ -151,10 +151,7 @@ export async function createRepository(
   await clearUnfinished(folder, Date.now())
   const foreign = (await readdir(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
-    throw new BadRepository(
-      `${folder} holds something else (${foreign}): give an empty folder, or one that is not there yet.`,
-      6,
-    )
+    throw new BadRepository(`${folder} contains other files (${foreign}): give an empty or a new folder.`, 6)
   const lock = await lockRepository(join(folder, 'locks'), 'exclusive', 'the first backup')
   try {
     const made = await repositoryAt(folder)

@@ -33,7 +33,7 @@ function idOf(path: string): string | undefined {
 
 const describe = (path: string, name: string, id: string | undefined): string =>
   `${basename(name)} was ${id === undefined ? 'removed or its disk unmounted' : 'replaced by another file'} while ${path} was in use, so nothing is read or stored. ` +
-  'Put back that very file with its -wal and -shm, or mount the disk, and the service goes on. ' +
+  'Put back that very file with its -wal and -shm, or mount the disk, and the service continues. ' +
   'Where it is lost, stop the server and restore a backup to a new folder (svc backup restore latest --from DIR --data-dir NEW).'
 
 /** Guards a database that was just opened and read, so that its log exists. */

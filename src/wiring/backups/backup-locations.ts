@@ -129,7 +129,7 @@ async function existingTarget(
   return {
     place,
     encrypted: header.encrypted,
-    problem: problem,
+    problem,
     open: (blobs) => addToRepository(place, header, key, blobs, recheck ? 'all' : undefined),
   }
 }

@@ -21,7 +21,7 @@ const pick = ({ mode, uid }: { mode: number; uid: number }) => ({ mode, uid })
 
 const fileModes: DirectoryCheck = {
   id: 'file-modes',
-  summary: 'nobody but the owner can read the data directory',
+  summary: 'only the owner can read the data directory',
   async runChecks({ directory }) {
     if (process.platform === 'win32') return fine(findingText('not_applicable'))
     const open = (await entriesOf(directory)).filter(({ mode }) => mode & 0o077).map(({ path }) => path)
@@ -64,7 +64,7 @@ function parentsOf(path: string): string[] {
 
 const location: DirectoryCheck = {
   id: 'data-location',
-  summary: 'nobody else can put another folder in the place of the data directory',
+  summary: 'nobody else can replace the data directory',
   async runChecks({ directory }) {
     const own = process.getuid?.()
     if (own === undefined) return fine(findingText('not_applicable'))

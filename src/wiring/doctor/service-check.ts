@@ -56,7 +56,7 @@ const orphanedBlobs: Check = {
 
 const administrator: Check = {
   id: 'administrator',
-  summary: 'somebody can administer the service',
+  summary: 'the service has an administrator',
   runChecks: async ({ domain }) =>
     (await domain.instance.isSetUp())
       ? fine(findingText('administrator_exists'))

@@ -47,7 +47,7 @@ export function makeSources(folder: string | undefined): Sources {
       if (known.has(at)) continue
       const found = await lstat(at)
       if (found.isSymbolicLink())
-        throw new SourceError(`${path} is or leads through a symbolic link, and those are not followed`)
+        throw new SourceError(`${path} is a symbolic link or below one, and links are not followed`)
       if (found.isDirectory()) known.add(at)
       else if (depth < segments.length - 1) throw new SourceError(`there is no ${path} beside the seed`)
     }

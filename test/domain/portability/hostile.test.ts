@@ -59,20 +59,16 @@ const changed = (more: object) => (manifest: { entries: Record<string, unknown>[
 describe('nothing is changed by', () => {
   test.each<[string, Uint8Array, string]>([
     ['nothing at all', new Uint8Array(0), 'the archive ends too early'],
-    ['another archive behind it', Buffer.concat([good, good]), 'something stands behind its end'],
+    ['another archive behind it', Buffer.concat([good, good]), 'there is data after its end'],
     [
       'a byte behind what fills its last record',
       Buffer.concat([good, Buffer.alloc(9_000), Buffer.of(1)]),
-      'something stands behind its end',
+      'there is data after its end',
     ],
     ['noise', bytesOf(5_000), 'Nothing was changed'],
     ['an empty archive', tarEnd(), 'its manifest is missing'],
     ['an account alone', archiveOf([], { change: () => undefined }), 'its manifest is missing'],
-    [
-      'no account',
-      archiveOf([notes()], { account: null }),
-      'account.json is missing, or does not stand at the beginning',
-    ],
+    ['no account', archiveOf([notes()], { account: null }), 'account.json is missing, or is not at the beginning'],
     [
       'an account of another format',
       archiveOf([], { account: { ...ACCOUNT, format: 'other' } }),
@@ -83,7 +79,7 @@ describe('nothing is changed by', () => {
     [
       'something behind the manifest',
       Buffer.concat([archiveOf([]).subarray(0, -1_024), entryBytes(file('files/x')), tarEnd()]),
-      '"files/x" stands behind the manifest',
+      '"files/x" follows the manifest',
     ],
     [
       'an entry that the manifest does not list',
@@ -174,7 +170,7 @@ describe('nothing is changed by', () => {
       'there is more than one',
     ],
     ['rows twice', archiveOf([notes(), notes()]), 'there is more than one "rows/svc_notes.jsonl"'],
-    ['a file below a file', archiveOf([file('files/x'), file('files/x/y')]), '"files/x/y" lies below a file'],
+    ['a file below a file', archiveOf([file('files/x'), file('files/x/y')]), '"files/x/y" is below a file'],
     [
       'a file in the place of a folder',
       archiveOf([file('files/x/y'), file('files/x')]),
@@ -303,7 +299,7 @@ describe('nothing is changed by', () => {
     [
       'messages before their room',
       archiveOf([lines('rooms/1/messages.jsonl', MESSAGE), lines('rooms/1/room.json', ROOM)]),
-      '"rooms/1/messages.jsonl" stands before its room',
+      '"rooms/1/messages.jsonl" comes before its room',
     ],
     [
       'a message without an author',

@@ -127,7 +127,7 @@ describe('a seed is refused with the place of', () => {
       'a file below a file',
       user('files: [{path: /a, text: x}, ▸{path: /a/b, text: x}, {path: /c, text: x}, ▸{▸path: /c, folder: true}]'),
       [
-        `users[0].files[1]: /a/b lies below /a, which is a file here`,
+        `users[0].files[1]: /a/b is below /a, which is a file here`,
         `users[0].files[3]: /c is also what files[2] makes`,
         `users[0].files[3].path: is that of files[2] too`,
       ],
@@ -199,9 +199,9 @@ describe('a seed is refused with the place of', () => {
       '5:20 users[0].files[0].from: must be a relative path inside the folder of the seed',
       '6:20 users[0].files[1].from: must be a relative path inside the folder of the seed',
       '7:20 users[0].files[2].from: must be a relative path inside the folder of the seed',
-      '8:20 users[0].files[3].from: link.txt is or leads through a symbolic link, and those are not followed',
+      '8:20 users[0].files[3].from: link.txt is a symbolic link or below one, and links are not followed',
       '9:20 users[0].files[4].from: tree/other is a symbolic link, and those are not followed',
-      '10:20 users[0].files[5].from: way/inner is or leads through a symbolic link, and those are not followed',
+      '10:20 users[0].files[5].from: way/inner is a symbolic link or below one, and links are not followed',
       '11:20 users[0].files[6].from: there is no gone beside the seed',
       '12:20 users[0].files[7].from: there is no tree/inner/deep.txt/x beside the seed',
     ])

@@ -10,7 +10,7 @@ const { ask, conversations, models } = assistant.actions
 describe('a model that', () => {
   test.each([
     ['is down', { status: 500 }, /does not answer/],
-    ['is asked too often', { status: 429, headers: { 'retry-after': '90' } }, /too often.* in 1 min 30 s\.$/],
+    ['is asked too often', { status: 429, headers: { 'retry-after': '90' } }, /too many requests.* in 1 min 30 s\.$/],
     ['has too much to do', { status: 503, headers: { 'retry-after': '90' } }, /too much to do.* in 1 min 30 s\.$/],
     ['refuses the key', { status: 401 }, /assistant.api_key/],
     ['is not there', { status: 404 }, /assistant.chat_model/],

@@ -373,7 +373,7 @@ describe('an archive', () => {
     ],
     [
       'with bytes in what fills a block',
-      /something stands behind/,
+      /there is data after/,
       () => {
         const at = entryAt(/^svc-backup/)
         const size = Number.parseInt(archive.toString('latin1', at + 124, at + 136), 8)

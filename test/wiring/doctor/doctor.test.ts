@@ -186,7 +186,7 @@ describe('the configuration', () => {
       await domain.accounts.create({ username: 'ada', password: PASSWORD, role: 'admin' })
     await there.domain.accounts.create({ username: 'bob', password: PASSWORD })
     expect(await healthOf(here, 'admin-2fa')).toBe('ok')
-    expect(await finding(there, 'admin-2fa')).toMatchObject({ health: 'warning', found: 'ada has none' })
+    expect(await finding(there, 'admin-2fa')).toMatchObject({ health: 'warning', found: 'ada has no second factor' })
   })
 
   test('asks for a quota once there are many accounts without one', async () => {

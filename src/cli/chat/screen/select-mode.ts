@@ -31,7 +31,7 @@ function edit(screen: ScreenState, message: Message): void {
 function remove(screen: ScreenState, { message_id }: Message): void {
   const yes = (): void =>
     screen.runTask(async () => void (await screen.session.api.call(teamChat.actions.delete, { message_id })))
-  screen.mode = { kind: 'confirm', question: 'Delete this message for everybody?', yes }
+  screen.mode = { kind: 'confirm', question: 'Delete this message for everyone?', yes }
 }
 
 /** Handles keys while a message is selected; false for all others. */

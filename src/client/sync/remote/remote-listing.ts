@@ -157,5 +157,5 @@ async function fromManifest(parts: ListingParts, known: number | undefined, rewo
   if (before !== epoch) state.set('epoch', epoch)
   // Do not cache an incomplete listing.
   if (etag !== undefined && rejected.length === 0) state.remember({ etag, cursor, nodes })
-  return { nodes, rejected, wasRestored: wasRestored, cursor, epoch }
+  return { nodes, rejected, wasRestored, cursor, epoch }
 }

@@ -10,9 +10,9 @@ const en = {
   'default-quota': 'No single account can fill the disk',
   'admin-2fa': 'Administrators have a second factor',
   'weak-settings': 'No setting is only good for trying out',
-  'file-modes': 'Nobody but the owner can read the data directory',
+  'file-modes': 'Only the owner can read the data directory',
   'file-owner': 'Everything in it belongs to the user who runs svc',
-  'data-location': 'Nobody else can put another folder in the place of the data directory',
+  'data-location': 'Nobody else can replace the data directory',
   'disk-space': 'There is room on the disk',
   'file-system': 'The data directory is on a local disk',
   clock: 'The clock is right',
@@ -21,7 +21,7 @@ const en = {
   migrations: 'The schema is that of this version',
   storage: 'Database and contents answer',
   'orphaned-blobs': 'Every blob belongs to a file',
-  administrator: 'Somebody can administer the service',
+  administrator: 'The service has an administrator',
   assistant: 'The models of the assistant answer',
 } as const
 

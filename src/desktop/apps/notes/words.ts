@@ -22,7 +22,7 @@ export const words = catalogue(
     pinned: 'Pinned',
     preview: 'Preview',
     delete_title: 'Delete this note?',
-    delete_text: (title: string) => `“${title}” is deleted for good, here and on all devices.`,
+    delete_text: (title: string) => `“${title}” is deleted permanently, here and on all devices.`,
     deleted: 'Note deleted.',
     undo: 'Undo',
     saving: 'Saving …',

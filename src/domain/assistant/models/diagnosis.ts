@@ -24,7 +24,7 @@ const REMEDIES: Record<ModelError['kind'], string> = {
   refused: 'svc config set assistant.api_key - < FILE',
   missing: 'svc config set assistant.base_url URL, with the path its maker names (often /v1)',
   limited: 'wait, or raise the limit where the key comes from',
-  busy: 'wait, or give the server of the models less to do',
+  busy: 'wait, or reduce the load of the model server',
   broken: 'svc config set assistant.base_url URL: it does not speak the protocol of OpenAI or Anthropic',
 }
 

@@ -174,7 +174,7 @@ export function unanswered(error: ModelError): Fault {
     unreachable: 'The model does not answer at the moment; try again later.',
     refused: 'The model refuses this server: an administrator has to look at assistant.api_key (svc doctor).',
     missing: 'The model is not there: an administrator has to look at assistant.chat_model (svc doctor).',
-    limited: `The model is asked too often at the moment; try again ${later}.`,
+    limited: `The model has too many requests at the moment; try again ${later}.`,
     busy: `The model has too much to do at the moment; try again ${later}.`,
     broken: 'The answer of the model broke off; try again.',
   }

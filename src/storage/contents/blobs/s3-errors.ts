@@ -59,7 +59,7 @@ function sentenceOf({ bucket, region, name }: S3Location, status: number, code: 
 }
 
 const NETWORK: Record<string, string> = {
-  ENOTFOUND: 'has a host that nobody knows: correct the endpoint, or the network of this machine.',
+  ENOTFOUND: 'has an unknown host: correct the endpoint, or the network of this machine.',
   EAI_AGAIN: 'has a host whose address could not be asked for: is this machine connected?',
   ECONNREFUSED: 'refuses the connection: is it running, and is the port right?',
   ETIMEDOUT: 'is silent: is it reachable from this machine?',

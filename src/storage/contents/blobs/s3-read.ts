@@ -60,11 +60,11 @@ async function* bytesOf(
     const extent = extentOf(answer)
     if (extent?.first !== at || Number.isNaN(extent.last)) {
       await answer.leave()
-      throw new S3Failure(`The store ${place.name} does not give the part of an object it is asked for.`, 200, '')
+      throw new S3Failure(`The store ${place.name} does not return the requested part of an object.`, 200, '')
     }
     last = Math.min(last ?? Infinity, extent.last)
     etag ??= answer.headers.get('etag')
-    let lastError: unknown = new Busy(`The store ${place.name} gives less than it says. Try again.`)
+    let lastError: unknown = new Busy(`The store ${place.name} returned less than it announced. Try again.`)
     try {
       for await (const chunk of answer.chunks()) {
         breaks = 0
