@@ -95,7 +95,7 @@ describe.skipIf(!hasTmux)('two people, each at a terminal', () => {
     // Deleted only after it was asked.
     await a.press('Tab')
     await a.type('d')
-    await a.shows(/Delete this message for everybody\? y or n/)
+    await a.shows(/Delete this message for everyone\? y or n/)
     await a.type('n')
     await a.press('Tab')
     await a.type('d')

@@ -161,7 +161,7 @@ describe('users', () => {
     await act('Set password')
     await dialog.getByLabel('New password').fill('password')
     await answer('Set password', PASSWORD)
-    await dialog.getByText('one that everybody tries first').waitFor()
+    await dialog.getByText('Too short or too common').waitFor()
     await dialog.getByLabel('New password').fill('difference engine no. 2')
     await answer('Set password', PASSWORD)
     await told('leaver has a new password.')
@@ -270,7 +270,7 @@ test('maintenance closes the service for another browser, and ends', async () =>
     // Read-only first: nobody is signed out.
     await admin.getByRole('combobox', { name: 'What is closed' }).selectOption('read_only')
     await act('Begin')
-    await dialog.getByText('What they change is refused until it is over.').waitFor()
+    await dialog.getByText('Changes are refused until maintenance ends.').waitFor()
     await answer('Begin')
     await admin.getByText('all users can read, only administrators can change anything').waitFor()
     await admin.getByRole('combobox', { name: 'What is closed' }).selectOption('closed')

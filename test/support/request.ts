@@ -51,7 +51,8 @@ function exchange(url: URL, { method, headers, body, signal }: Sent & { headers:
         resolve({ status: answer.statusCode!, headers: given, bytes: Buffer.concat(pieces) })
       })
     })
-    sent.on('error', reject).end(body)
+    // Bytes: headers would be sent in the encoding of a text.
+    sent.on('error', reject).end(typeof body === 'string' ? Buffer.from(body) : body)
   })
 }
 

@@ -1,3 +1,4 @@
+import { DiskFull } from '../../../src/base/errors.ts'
 import { isFault } from '../../../src/contract/errors.ts'
 import type { SyncEvent } from '../../../src/client/sync/report/events.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
@@ -461,6 +462,7 @@ function assertExpected(error: unknown): void {
     error instanceof Refused ||
     error instanceof FolderLocked ||
     error instanceof Unreachable ||
+    error instanceof DiskFull ||
     isFault(error) ||
     OF_THE_SYSTEM.has(String((error as NodeJS.ErrnoException).code)) ||
     (error as Error).message === 'Interrupted.'

@@ -97,9 +97,14 @@ test('where nothing is wrong nothing is found, and everything was looked at', as
   const steps: [number, number][] = []
   const report = await check({ repair: true, progress: (bytes, total) => void steps.push([bytes, total]) })
   expect(report).toEqual({
-    flaws: [],
+    problems: [],
     truncated: [],
-    looked: { nodes: expect.any(Number) as number, changes: expect.any(Number) as number, contents: 7, bytes: 101_800 },
+    checked: {
+      nodes: expect.any(Number) as number,
+      changes: expect.any(Number) as number,
+      contents: 7,
+      bytes: 101_800,
+    },
     orphans: { blobs: 0, bytes: 0 },
   })
   expect(report.checked.nodes).toBeGreaterThan(15)
