@@ -59,7 +59,19 @@ describe('words behind a noun that is a command itself', () => {
 })
 
 test('Every noun that can be counted answers to its plural', () => {
-  const uncountable = ['serve', 'init', '2fa', 'maintenance', 'storage', 'seed', 'doctor', 'login', 'logout', 'whoami']
+  const uncountable = [
+    'serve',
+    'init',
+    'upgrade',
+    '2fa',
+    'maintenance',
+    'storage',
+    'seed',
+    'doctor',
+    'login',
+    'logout',
+    'whoami',
+  ]
   const others = ['sync', 'ask', 'trash', 'data', 'completion', 'files', 'versions']
   const missing = Object.entries(nouns).filter(
     ([name, { aliases = [] }]) => ![...uncountable, ...others].includes(name) && !aliases.includes(`${name}s`),

@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
-import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import { insertRowsIn } from '../../src/domain/sync/sync.ts'
 import { coalesceWrites } from '../../src/http/coalesced-writes.ts'
 import { rootOf } from '../../src/storage/files/nodes.ts'
-import type { Account, Row } from '../support/account.ts'
+import type { Row } from '../support/account.ts'
 import { channelOf } from '../support/chat.ts'
 import { sha256Of } from '../support/contents.ts'
 import { serverOfFile } from '../support/server.ts'
@@ -220,23 +219,4 @@ test('others have their turn while an archive of contents in the database is sen
   })
   expect(answer).toBe(COUNT * 1_024)
   expect(turns).toBeGreaterThan(COUNT / 64 - 2)
-})
-
-test('large bodies of an account are dealt with one after the other, and others have their turn in between', async () => {
-  const [ada, bob] = [await server.account(), await server.account()]
-  const answered: string[] = []
-  const push = async (account: Account, name: string, content: string, count: number) => {
-    const operations = Array.from({ length: count }, (_, number) => ({
-      table: 'svc_notes',
-      operation: 'INSERT',
-      data: { title: `${name} ${number}`, content },
-    }))
-    const { results } = await account.ask(syncData.actions.push, { operations })
-    expect(results.every(({ ok }) => ok)).toBe(true)
-    answered.push(name)
-  }
-  await push(bob, 'first', 'x', 1)
-  const large = Array.from({ length: 12 }, () => push(ada, 'large', 'x'.repeat(10_000), 100))
-  await Promise.all([...large, push(bob, 'small', 'x', 1)])
-  expect(answered.indexOf('small')).toBeLessThan(9)
 })

@@ -1,5 +1,6 @@
 import { randomHex } from '../../base/random.ts'
 import { iso, type Clock } from '../../base/clock.ts'
+import { isFault } from '../../contract/errors.ts'
 import { fileProblem } from '../../base/errors.ts'
 import { makeHasher, type Hasher } from '../../host/hasher.ts'
 import type { Api } from '../api.ts'
@@ -78,7 +79,9 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
     return true
   }
   try {
-    const policy = { first: 1_000, longest: 30_000, timeLimit: retry, retryAfterOf, isTemporary: mayRepeat }
+    // Nobody knows when maintenance ends; what it asks for is a guess.
+    const delayOf = (error: unknown) => (isFault(error, 'maintenance') ? undefined : retryAfterOf(error))
+    const policy = { first: 1_000, longest: 30_000, timeLimit: retry, retryAfterOf: delayOf, isTemporary: mayRepeat }
     return await withRetry(() => runOnce(options, done), { ...policy, sleep, signal })
   } catch (error) {
     if (done.length > 0) emit({ event: 'stopped', ...totals(done) })
