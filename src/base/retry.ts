@@ -58,7 +58,7 @@ export interface RetryOptions extends BackoffPolicy {
   /** The delay that the other side asks for (Retry-After). */
   retryAfterOf?(error: unknown): number | undefined
   /** Called before each delay. */
-  onWait?(ms: number): void
+  onWait?(ms: number, error: unknown): void
   sleep?: Sleep
   /** Ends a delay. */
   signal?: AbortSignal
@@ -74,7 +74,7 @@ export async function withRetry<T>(call: () => Promise<T>, options: RetryOptions
     } catch (error) {
       const delay = isTemporary(error) ? backoff.next(retryAfterOf?.(error)) : undefined
       if (delay === undefined) throw error
-      onWait?.(delay)
+      onWait?.(delay, error)
       await sleep(delay, signal)
     }
   }

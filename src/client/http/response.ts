@@ -132,20 +132,19 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
   const body = new ByteBuffer()
   let text = ''
   let length = 0
-  const decode = () => {
-    const isStart = text === ''
-    for (const chunk of body.take()) text += decoder.decode(chunk, { stream: true })
-    // svc begins with one of these; what another program sends need not be read to its end.
-    if (isStart && !/"(?:ok|success)"/.test(text)) throw foreignResponse(from, answer.status, 'JSON of another program')
-  }
+  const decode = () => body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
   for await (const chunk of answer.body) {
     length += chunk.length
     if (length > limit)
       throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which no valid answer has.`)
     body.add(chunk)
-    if (body.size >= DECODED) decode()
+    if (body.size < DECODED) continue
+    const isStart = text === ''
+    decode()
+    // svc begins with one of these; what another program sends need not be read to its end.
+    if (isStart && !/"(?:ok|success)"/.test(text)) throw foreignResponse(from, answer.status, 'JSON of another program')
   }
-  body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
+  decode()
   return text + decoder.decode()
 }
 

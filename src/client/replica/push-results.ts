@@ -12,7 +12,7 @@ import { filled } from './row-view.ts'
 export type Awaited = ReadonlySet<number>
 
 /** What happened to a change: done, queued again, rejected, or handed to the caller. */
-export type PushResult = 'done' | 'again' | 'rejected' | 'told'
+export type PushResult = 'done' | 'again' | 'rejected' | 'returned'
 
 interface Parts {
   base: Base
@@ -85,7 +85,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
     // Later changes based on this one have not seen the server's row either: they are compared in turn.
     queue.unchain(table, row, base_version)
     if (goesOn) return needsDecision ? 'rejected' : 'again'
-    return isAwaited ? 'told' : needsDecision ? 'rejected' : 'done'
+    return isAwaited ? 'returned' : needsDecision ? 'rejected' : 'done'
   }
 
   function refused(
@@ -105,7 +105,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
       }
     } else queue.unchain(table, row, waiting.base_version)
     if (code === 'gone') base.remove(table, row)
-    if (awaited) return 'told'
+    if (awaited) return 'returned'
     if (!mine) return 'done'
     // The feed may already have removed the row; then this is its last known state.
     write({ ...waiting, before }, { kind: 'refused', mine, theirs: null, code, message }, now)
@@ -115,7 +115,7 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
   return {
     /** Applies one result. Does nothing if another process has already applied it. */
     settle(waiting: Waiting, outcome: Outcome, awaited: Awaited, now: number): PushResult {
-      if (!queue.has(waiting.seq, waiting.op_id)) return 'told'
+      if (!queue.has(waiting.seq, waiting.op_id)) return 'returned'
       const isAwaited = awaited.has(waiting.seq)
       if (outcome.ok) {
         applyOutcome({ base, queue, rejected }, waiting, outcome, isAwaited)
@@ -126,6 +126,6 @@ export function makeOutcomes({ base, queue, rejected }: Parts) {
       return refused(waiting, { message, ...(outcome.code ? { code: outcome.code } : {}) }, isAwaited, now)
     },
     refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited, now: number): PushResult =>
-      queue.has(waiting.seq, waiting.op_id) ? refused(waiting, why, awaited.has(waiting.seq), now) : 'told',
+      queue.has(waiting.seq, waiting.op_id) ? refused(waiting, why, awaited.has(waiting.seq), now) : 'returned',
   }
 }

@@ -73,16 +73,18 @@ export async function runSync(options: SyncOptions): Promise<Summary> {
   const { emit, clock, sleep, signal, retry = 0 } = options
   const done: Done[] = []
   const until = clock.now() + retry
-  function mayRepeat(error: unknown): boolean {
-    if (!isTemporary(error) || clock.now() >= until) return false
-    emit({ event: 'retrying', until, message: error.message })
-    return true
-  }
   try {
-    // Nobody knows when maintenance ends; what it asks for is a guess.
-    const delayOf = (error: unknown) => (isFault(error, 'maintenance') ? undefined : retryAfterOf(error))
-    const policy = { first: 1_000, longest: 30_000, timeLimit: retry, retryAfterOf: delayOf, isTemporary: mayRepeat }
-    return await withRetry(() => runOnce(options, done), { ...policy, sleep, signal })
+    return await withRetry(() => runOnce(options, done), {
+      first: 1_000,
+      longest: 30_000,
+      timeLimit: retry,
+      isTemporary: (error) => isTemporary(error) && clock.now() < until,
+      // Nobody knows when maintenance ends; what it asks for is a guess.
+      retryAfterOf: (error) => (isFault(error, 'maintenance') ? undefined : retryAfterOf(error)),
+      onWait: (_ms, error) => emit({ event: 'retrying', until, message: (error as Error).message }),
+      sleep,
+      signal,
+    })
   } catch (error) {
     if (done.length > 0) emit({ event: 'stopped', ...totals(done) })
     throw error

@@ -171,7 +171,7 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
   let bytes = 0
   let storing: Promise<void> = Promise.resolve()
 
-  async function downloadNext(): Promise<void> {
+  async function storeChunk(): Promise<void> {
     await storing
     const whole = chunk
     storing = oneByOne(() => writeAll(context, whole, onResult))
@@ -185,11 +185,11 @@ function makeBatchWriter(context: RunContext, oneByOne: LimitFunction, onResult:
     async add(arrived: Arrived): Promise<void> {
       chunk.push(arrived)
       bytes += arrived.content.length
-      if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await downloadNext()
+      if (chunk.length >= CHUNK.files || bytes >= CHUNK.bytes) await storeChunk()
     },
     /** Resolves when all files are in place. */
     async finish(): Promise<void> {
-      await downloadNext()
+      await storeChunk()
       await storing
     },
   }
