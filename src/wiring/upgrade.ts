@@ -23,6 +23,8 @@ export async function keepCopy(database: Database, dataDir: string): Promise<voi
   const unfinished = `${copy}-${randomHex(4)}`
   try {
     await database.copyTo(unfinished, { without: [] })
+    // Then another process migrated it meanwhile, and kept the copy from before.
+    if ((await pendingMigrations(database.read)).length === 0) return
     const file = await open(unfinished, 'r+')
     try {
       await file.sync()

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { appliedMigrations, migrations } from '../../../src/storage/engine/migrations/migrate.ts'
+import { appliedMigrations, migrate, migrations } from '../../../src/storage/engine/migrations/migrate.ts'
+import { keepCopy } from '../../../src/wiring/upgrade.ts'
 import { runCommand } from '../../support/command.ts'
 import { folderOfTest } from '../../support/server.ts'
 import { openForTest } from '../../support/storage.ts'
@@ -66,4 +67,16 @@ test('an upgrade that fails leaves the database of the earlier version', async (
     expect(await svc(...words)).toMatchObject({ code: 1, stderr: expect.stringContaining('content_removals') })
   expect(await applied()).toEqual(OLD)
   expect(existsSync(join(folder, 'svc.db.before-upgrade'))).toBe(true)
+})
+
+test('what another process upgraded meanwhile does not replace the copy from before', async () => {
+  const { folder } = await firstVersion()
+  const database = openForTest(join(folder, 'svc.db'))
+  const copyTo: typeof database.copyTo = async (file, options) => {
+    await migrate(database)
+    return database.copyTo(file, options)
+  }
+  await keepCopy({ ...database, copyTo }, folder)
+  await database.close()
+  expect((await readdir(folder)).filter((name) => name.includes('upgrade'))).toEqual([])
 })
