@@ -47,8 +47,11 @@ export function makePasswords(queue: Queue): Passwords {
   }
 }
 
-/** Hashing uses memory and a thread: two jobs at a time, a short queue, then `busy`. */
-export const hashingQueue = { atOnce: 2, waiting: 32, full: () => fault('busy', { retryAfter: 1 }) } as const
+/**
+ * Hashing uses memory and a thread: two jobs at a time. The others wait some seconds: a flood that is refused at once comes
+ * back at once, and takes the event loop's time. Then `busy`.
+ */
+export const hashingQueue = { atOnce: 2, waiting: 512, full: () => fault('busy', { retryAfter: 1 }) } as const
 
 // PHC string format: parameters, salt and hash.
 const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-z0-9+/]{11,64}\$[A-Za-z0-9+/]{22,86}$/

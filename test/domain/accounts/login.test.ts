@@ -262,12 +262,12 @@ describe('an address', () => {
   })
 })
 
-test('a flood of logins for different names is told to come back', async () => {
+test('logins of 514 names at once wait for their turn, and more are told to come back', async () => {
   const world = await makeWorld()
   world.policy.limitsOn = false
-  const logins = Array.from({ length: 40 }, (_, index) => refusal(world.login(`name-${index}`, 'wrong password')))
+  const logins = Array.from({ length: 520 }, (_, index) => refusal(world.login(`name-${index}`, 'wrong password')))
   const refusals = await Promise.all(logins)
-  expect(tally(refusals.map(({ code }) => code))).toEqual({ invalid_credentials: 34, busy: 6 })
+  expect(tally(refusals.map(({ code }) => code))).toEqual({ invalid_credentials: 514, busy: 6 })
   const busy = refusals.filter(({ code }) => code === 'busy')
   expect(busy.map(({ extra }) => extra.retryAfter)).toEqual([1, 1, 1, 1, 1, 1])
 })
