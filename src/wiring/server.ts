@@ -11,7 +11,7 @@ import { isForPeople, makeLogger } from '../http/logger.ts'
 import { hostStatusOf } from './doctor/machine-report.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './config/environment.ts'
-import { makeEphemeralDirectory } from './installation/ephemeral-directory.ts'
+import { makeLockedFolder } from '../host/temporary-folder.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
 import { version } from './config/version.ts'
 import { startScheduledBackups, type Log, type Program } from './backups/scheduled-backups.ts'
@@ -130,7 +130,7 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
 /** Starts the server. Throws if the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { ephemeral = false, startsOver = false, clock = systemClock, flags = {}, checkIntervalMs } = options
-  const temporary = ephemeral ? await makeEphemeralDirectory(clock) : undefined
+  const temporary = ephemeral ? await makeLockedFolder('svc-ephemeral-') : undefined
   const dataDir = temporary?.path ?? options.dataDir
   const { env: given = environment } = options
   // A temporary server keeps rows and contents in its own folder, whatever the configuration of the machine.

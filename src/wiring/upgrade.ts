@@ -1,9 +1,8 @@
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { open, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { randomHex } from '../base/random.ts'
 import { shapes } from '../domain/sync/sync.ts'
 import { syncFolder } from '../host/durable-files.ts'
-import { makeTemporaryFolder } from '../host/temporary-folder.ts'
+import { makeLockedFolder, removeAbandoned } from '../host/temporary-folder.ts'
 import type { Database } from '../storage/engine/database.ts'
 import { migrate, pendingMigrations } from '../storage/engine/migrations/migrate.ts'
 import { openSqlite } from '../storage/engine/sqlite.ts'
@@ -13,14 +12,18 @@ import { dataDirectoryPath, openDataDirectory, readConfigFile } from './installa
 import { assertInstalled } from './installation/installation-check.ts'
 import { keepsOwnRows, openStorage } from './installation/storage.ts'
 
+/** Of folders in the data directory, in which copies are made. */
+const PREFIX = '.upgrade-'
+
 /** The database as it was before the last upgrade. */
 const copyIn = (dataDir: string): string => join(dataDir, 'svc.db.before-upgrade')
 
 /** Keeps a copy of a database in the data directory that is about to be migrated. Rows on a database server are not copied. */
 export async function keepCopy(database: Database, dataDir: string): Promise<void> {
+  await removeAbandoned(PREFIX, dataDir)
   if ((await pendingMigrations(database.read)).length === 0) return
-  const copy = copyIn(dataDir)
-  const unfinished = `${copy}-${randomHex(4)}`
+  const folder = await makeLockedFolder(PREFIX, dataDir)
+  const unfinished = join(folder.path, 'svc.db')
   try {
     await database.copyTo(unfinished, { without: [] })
     // Then another process migrated it meanwhile, and kept the copy from before.
@@ -31,10 +34,10 @@ export async function keepCopy(database: Database, dataDir: string): Promise<voi
     } finally {
       await file.close()
     }
-    await rename(unfinished, copy)
+    await rename(unfinished, copyIn(dataDir))
     await syncFolder(dataDir)
   } finally {
-    await rm(unfinished, { force: true })
+    await folder.remove()
   }
 }
 
@@ -55,7 +58,7 @@ export async function tryUpgrade(dataDir: string | undefined, env: NodeJS.Proces
   const directory = await openDataDirectory(path)
   const given = readConfig(env, await readConfigFile(directory), {})
   const { database, close } = await openStorage(directory, given, env)
-  const folder = await makeTemporaryFolder('.upgrade-', path)
+  const folder = await makeLockedFolder(PREFIX, path)
   try {
     const migrations = await pendingMigrations(database.read)
     const found = { data_dir: path, migrations, trial: null, copy: null }

@@ -1,5 +1,5 @@
 import type { Browser, JobContext } from '../../domain/backups/backups.ts'
-import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
+import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
@@ -25,7 +25,7 @@ export async function withBackupBrowser<T>(
     import('../../domain/backups/backups.ts'),
   ])
   const source = await backupSource(backup, sourceOptions(globals, flags), passphraseSource(io, flags))
-  const temporary = await makeTemporaryFolder('svc-backup-', flags.temp)
+  const temporary = await makeLockedFolder('svc-backup-', flags.temp)
   try {
     const manifest = await source.manifest(await backupNamed(source, backup))
     return await withProgress('Opening', async (job) => {

@@ -1,5 +1,5 @@
 import { formatSize } from '../../base/sizes.ts'
-import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
+import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
@@ -41,7 +41,7 @@ export const verify = command({
     ])
     const source = await backupSource(args.backup, sourceOptions(globals, flags), passphraseSource(io, flags))
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
-    const temporary = await makeTemporaryFolder('svc-verify-', flags.temp)
+    const temporary = await makeLockedFolder('svc-verify-', flags.temp)
     try {
       const { problems, objects, bytes } = await withProgress('Verifying', (job) =>
         check(source, ids, temporary.path, job),

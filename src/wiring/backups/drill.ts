@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { randomHex } from '../../base/random.ts'
 import type { JobContext, Manifest } from '../../domain/backups/backups.ts'
-import { makeTemporaryFolder } from '../../host/temporary-folder.ts'
+import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { censusOf, someContents } from '../../storage/backups/census.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
@@ -69,7 +69,7 @@ async function readyProblems({ url }: RunningServer): Promise<string[]> {
 /** Restores to a temporary folder, serves it on a local port and compares everything. Throws what prevents it. */
 export async function drill(source: BackupSource, id: string, temp?: string, job: JobContext = {}): Promise<Drill> {
   const start = performance.now()
-  const place = await makeTemporaryFolder('svc-drill-', temp)
+  const place = await makeLockedFolder('svc-drill-', temp)
   const dataDir = join(place.path, 'data')
   try {
     const { manifest } = await restore(source, id, { target: dataDir, keepDevices: false }, job)

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,12 +9,15 @@ import { appliedMigrations, migrate, migrations } from '../../../src/storage/eng
 import { keepCopy } from '../../../src/wiring/upgrade.ts'
 import { runCommand } from '../../support/command.ts'
 import { folderOfTest } from '../../support/server.ts'
+import { straceMissing } from '../../support/strace.ts'
 import { openForTest } from '../../support/storage.ts'
 
 // An installation of the first version with two accounts, files, a note and a room, as that version left it: three migrations.
 
 const fixture = fileURLToPath(new URL('first-version.tar.gz', import.meta.url))
 const OLD = ['0001-initial', '0002-session-api', '0003-administration']
+const noStrace = await straceMissing()
+const program = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
 const NEW = migrations.map(({ name }) => name)
 
 async function firstVersion() {
@@ -80,3 +83,30 @@ test('what another process upgraded meanwhile does not replace the copy from bef
   await database.close()
   expect((await readdir(folder)).filter((name) => name.includes('upgrade'))).toEqual([])
 })
+
+test.skipIf(noStrace)(
+  'an upgrade that is killed leaves the old state or the new, and the next one finishes',
+  async () => {
+    // At a write of SQLite: into the copy, into the log before its commit, and out of the log after it.
+    const moments = [
+      { file: undefined, write: 60, left: OLD },
+      { file: 'svc.db-wal', write: 1, left: OLD },
+      { file: 'svc.db-wal', write: 60, left: OLD },
+      { file: 'svc.db', write: 5, left: NEW },
+    ]
+    for (const { file, write, left } of moments) {
+      const { folder, applied, svc } = await firstVersion()
+      const unfinished = async () => (await readdir(folder)).filter((name) => name.startsWith('.upgrade-'))
+      const traced = ['-f', '-o', '/dev/null', '-e', `inject=pwrite64:signal=KILL:when=${write}`]
+      if (file) traced.push('-P', join(folder, file))
+      const env = { PATH: process.env['PATH'], HOME: folder, SVC_DATA_DIR: folder }
+      const { signal } = spawnSync('strace', [...traced, process.execPath, program, 'user', 'list'], { env })
+      expect([file, write, signal]).toEqual([file, write, 'SIGKILL'])
+      expect(await unfinished()).toHaveLength(file === undefined ? 1 : 0)
+      expect([file, write, await applied()]).toEqual([file, write, left])
+      expect(await svc('user', 'list')).toMatchObject({ code: 0, stdout: expect.stringContaining('bob') })
+      expect(await unfinished()).toEqual([])
+      expect([await applied(), await applied('svc.db.before-upgrade')]).toEqual([NEW, OLD])
+    }
+  },
+)
