@@ -11,6 +11,7 @@ export const findingTexts = {
   drill_impossible: 'there is no backup yet',
   drill_none: 'no backup was restored in a drill yet',
   drill_last: '{id} was restored and served {time} ago',
+  passphrase_untested: 'the passphrase of the backups in {place} was not tested within the last 90 days',
   url_encrypted: 'reached at {url}',
   url_loopback: 'listens on {host} only',
   url_not_encrypted: '{url} is not encrypted',

@@ -3,9 +3,13 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DAY } from '../../src/base/clock.ts'
+import { putRecord } from '../../src/storage/instance/backup-records.ts'
 import { runCommand } from '../support/command.ts'
 import { done } from '../support/outside.ts'
+import { hasPty, onTerminal } from '../support/pty.ts'
 import { folderOfTest } from '../support/server.ts'
+import { openForTest } from '../support/storage.ts'
 
 let base = ''
 const passphrase = (name: string) => ['--passphrase-file', join(base, name)]
@@ -95,3 +99,42 @@ test('a passphrase that is given restores where the key that is kept belongs to 
   expect(await runCommand(dataDir, ...words)).toMatchObject({ code: 8, stderr: refused })
   expect(await runCommand(dataDir, ...words, ...passphrase('right'))).toMatchObject({ code: 0 })
 }, 60_000)
+
+test.skipIf(!hasPty)(
+  'where the key is kept, a drill asks for the passphrase once in 90 days',
+  async () => {
+    const { dataDir, backups } = await backedUp()
+    await done(dataDir, 'backup', 'create', '--to', backups)
+    const drill = ['backup', 'drill', '--from', backups]
+    const isUntested = async () => {
+      const { checks } = JSON.parse((await runCommand(dataDir, 'doctor', '--json')).stdout) as {
+        checks: { id: string; remedy: string | null }[]
+      }
+      return (
+        checks.find(({ id }) => id === 'backup-proven')!.remedy?.startsWith('svc backup passphrase --check') ?? false
+      )
+    }
+    // Given for the original folder, not for this one.
+    const untested = expect.stringContaining(`svc backup passphrase --check --from ${backups}`) as string
+    expect(await runCommand(dataDir, ...drill)).toMatchObject({ code: 3, stderr: untested })
+    expect(await isUntested()).toBe(true)
+
+    const env = { PATH: process.env['PATH']!, HOME: dataDir, SVC_DATA_DIR: dataDir, TERM: 'xterm' }
+    const after = 'Passphrase of the backups:'
+    expect(await onTerminal(env, drill, [{ after, type: 'a different engine\n' }])).toMatchObject({ code: 4 })
+    expect(await isUntested()).toBe(true)
+    const asked = await onTerminal(env, drill, [{ after, type: 'a difference engine\n' }])
+    expect(asked).toMatchObject({ code: 0, output: expect.stringContaining('Proven: ') as string })
+    expect(await isUntested()).toBe(false)
+    expect(await runCommand(dataDir, ...drill)).toMatchObject({ code: 0 })
+
+    const database = openForTest(join(dataDir, 'svc.db'))
+    const quarterAgo = { at: Date.now() - 91 * DAY, place: backups }
+    await database.write('instance', (tx) => putRecord(tx, 'passphrase', quarterAgo))
+    await database.close()
+    expect(await isUntested()).toBe(true)
+    await done(dataDir, 'backup', 'passphrase', '--check', '--from', backups, ...passphrase('right'))
+    expect(await isUntested()).toBe(false)
+  },
+  60_000,
+)

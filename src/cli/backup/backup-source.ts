@@ -29,7 +29,7 @@ export function passphraseSource(
   io: Io,
   { passphraseFile, passphraseStdin }: PassphraseFlags,
   flags = '--passphrase-file or --passphrase-stdin',
-): Passphrases {
+): Passphrases & { wasUsed(): boolean } {
   if (passphraseStdin && passphraseFile !== undefined) throw usage(`Give one of ${flags}, not both.`)
   let passphrase: Promise<string> | undefined
   const readGiven = () => readSecret(io, { stdin: passphraseStdin, file: passphraseFile }, 'passphrase')
@@ -44,6 +44,7 @@ export function passphraseSource(
   }
 
   return {
+    wasUsed: () => passphrase !== undefined,
     isGiven: passphraseFile !== undefined || passphraseStdin,
     chosen: () => (passphrase ??= choose()),
     known: () =>
@@ -51,13 +52,9 @@ export function passphraseSource(
   }
 }
 
-/** The search location from flags and environment. A passphrase that is given is used, also where a key is kept. */
-export const sourceOptions = (
-  globals: Globals,
-  { from, passphraseFile, passphraseStdin }: { from: string | undefined } & Partial<PassphraseFlags>,
-) => ({
+/** The search location from flags and environment. */
+export const sourceOptions = (globals: Globals, { from }: { from: string | undefined }) => ({
   from,
-  usesKeptKey: passphraseFile === undefined && !passphraseStdin,
   dataDir: globals.dataDir,
   env: globals.env,
 })

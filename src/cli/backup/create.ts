@@ -45,6 +45,7 @@ export const create = command({
     const options = { to, encrypt: flags.encrypt, startsOver: flags.new, recheck: flags.recheck }
     const target = await backupTarget({ domain, directory }, options, passphrases)
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
+    if (passphrases.wasUsed() && !isArchiveName(to)) await domain.backups.passphraseGiven(target.place)
     const { manifest, place, encrypted, took_ms, repaired, unchanged } = created
     const lost = manifest.missing.length
     if (lost > 0)

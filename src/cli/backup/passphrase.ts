@@ -1,3 +1,4 @@
+import type { Backups } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
@@ -36,16 +37,20 @@ export const passphrase = command({
     const folder = await backupFolder(lookup, flags.check ? { ...passphrases, isGiven: true } : passphrases)
     if (!folder.header.encrypted)
       throw new Exit(6, `The backups in ${folder.folder} are not encrypted: start an encrypted folder beside them.`)
-    if (flags.check)
+    const ofOwn = (record: (backups: Backups) => Promise<void>) =>
+      withInstallation(lookup, async (local) => {
+        // Only backups of its own installation are recorded.
+        if (local && local.domain.instance.identity.server_id === folder.header.server_id)
+          await record(local.domain.backups)
+      })
+    if (flags.check) {
+      await ofOwn((backups) => backups.passphraseGiven(folder.folder))
       return io.print(`The passphrase opens the backups in ${folder.folder}.`, { place: folder.folder, opens: true })
+    }
     const given = { passphraseFile: newPassphraseFile, passphraseStdin: newPassphraseStdin }
     const chosen = passphraseSource(io, given, '--new-passphrase-file or --new-passphrase-stdin').chosen()
     await changePassphrase(folder, await chosen)
-    await withInstallation(lookup, async (local) => {
-      // The audit log records only backups of its own installation.
-      if (local && local.domain.instance.identity.server_id === folder.header.server_id)
-        await local.domain.backups.rekeyed(folder.folder)
-    })
+    await ofOwn((backups) => backups.rekeyed(folder.folder))
     io.print(`The backups in ${folder.folder} have a new passphrase. Store a copy of it elsewhere.`, {
       place: folder.folder,
     })

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { DAY } from '../../base/clock.ts'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeCreate } from './creation.ts'
@@ -31,6 +32,9 @@ export interface ProvenRestore {
   at: number
   place: string
 }
+
+/** What people have to do needs repeating at this age: programs, disks and people change. */
+export const LONG_AGO = 90 * DAY
 
 /** Backups of this instance: creation, schedule and history. Existing backups are read without it. */
 export function makeBackups(deps: Deps) {
@@ -84,12 +88,26 @@ export function makeBackups(deps: Deps) {
         await audit.record(tx, { kind: 'backup.proven', detail: { id, place } })
       }),
 
+    /** Records that somebody gave the passphrase of a place. */
+    passphraseGiven: (place: string): Promise<void> =>
+      writeUnseen(deps, (tx) => putRecord(tx, 'passphrase', { at: clock.now(), place })),
+
+    /** Whether the last backups of a place are encrypted, and nobody gave their passphrase for a quarter. */
+    async isPassphraseDue(place: string): Promise<boolean> {
+      if (!(await lastBackupIn(place))?.encrypted) return false
+      const given = await recordOf<{ at: number; place: string }>(database.read, 'passphrase')
+      return given?.place !== place || Math.abs(clock.now() - given.at) > LONG_AGO
+    },
+
     pruned: (ids: readonly string[], place: string): Promise<void> =>
       writeUnseen(deps, (tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
 
     /** Records a changed passphrase. */
     rekeyed: (place: string): Promise<void> =>
-      database.write('instance', (tx) => audit.record(tx, { kind: 'backup.passphrase', detail: { place } })),
+      database.write('instance', async (tx) => {
+        await putRecord(tx, 'passphrase', { at: clock.now(), place })
+        await audit.record(tx, { kind: 'backup.passphrase', detail: { place } })
+      }),
 
     /** Whether scheduled backups are paused because this installation was restored. */
     isPaused: async (): Promise<boolean> => (await recordOf(database.read, 'paused')) !== undefined,

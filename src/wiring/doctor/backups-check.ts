@@ -1,14 +1,13 @@
 import { DAY, iso, isFuture } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { findingText } from '../../contract/finding-texts.ts'
+import { LONG_AGO } from '../../domain/backups/backups.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // Whether the data would survive the loss of the disk.
 
 /** Without a schedule, a backup of this age is a warning. */
 const OLD = 7 * DAY
-/** Drills need repeating: programs, disks and people change. */
-const LONG_AGO = 90 * DAY
 
 const since = (at: number): string => formatDuration(Date.now() - at)
 
@@ -55,12 +54,17 @@ const backupProven: Check = {
   id: 'backup-proven',
   summary: 'a backup was restored to see whether it can be',
   async runChecks({ domain: { backups } }) {
-    const proven = await backups.lastProvenRestore()
-    if (!proven && !(await backups.lastBackup())) return fine(findingText('drill_impossible'))
+    const [proven, last] = [await backups.lastProvenRestore(), await backups.lastBackup()]
+    if (!proven && !last) return fine(findingText('drill_impossible'))
     if (!proven) return warning(findingText('drill_none'), 'svc backup drill')
     if (isFuture(proven.at, Date.now())) return fromFuture(proven)
     const found = findingText('drill_last', { id: proven.id, time: since(proven.at) })
-    return Date.now() - proven.at < LONG_AGO ? fine(found) : warning(found, 'svc backup drill')
+    if (Date.now() - proven.at > LONG_AGO) return warning(found, 'svc backup drill')
+    if (last === undefined || !(await backups.isPassphraseDue(last.place))) return fine(found)
+    return warning(
+      findingText('passphrase_untested', { place: last.place }),
+      `svc backup passphrase --check --from ${last.place}`,
+    )
   },
 }
 

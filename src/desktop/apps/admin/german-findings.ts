@@ -14,6 +14,7 @@ export const germanFindings: Record<FindingText, string> = {
   drill_impossible: 'Es ist noch keine Sicherung vorhanden',
   drill_none: 'Es wurde noch keine Sicherung testweise wiederhergestellt',
   drill_last: '{id} wurde vor {time} testweise wiederhergestellt',
+  passphrase_untested: 'Die Passphrase der Sicherungen in {place} wurde in den letzten 90 Tagen nicht geprüft',
   url_encrypted: 'Erreichbar unter {url}',
   url_loopback: 'Nur über {host} erreichbar',
   url_not_encrypted: '{url} ist nicht verschlüsselt',
