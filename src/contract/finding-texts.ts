@@ -62,6 +62,9 @@ export const findingTexts = {
   blobs_sound: 'every blob belongs to a file',
   blobs_orphaned: '{count} blobs ({size}) that no file refers to',
   administrator_exists: 'there is an administrator',
+  maintenance_off: 'there is no maintenance',
+  maintenance_until: 'maintenance is on until {time}',
+  maintenance_on: 'maintenance is on, without an end',
   administrator_missing: 'there is no administrator, so nobody can sign in',
   remedy_backup_create: 'svc backup create shows the details',
   remedy_backup_overdue: 'keep svc serve running, or run svc backup create',
@@ -82,7 +85,8 @@ export const findingTexts = {
     'set the clock if it is wrong, and synchronise it with an NTP client; if it is right, this ends with the next entry, such as a login',
   remedy_clock_jumped: 'none if the clock is right; otherwise set it before that time',
   remedy_sandbox: 'install bubblewrap and allow user namespaces, or svc config set assistant.run_command off',
-  remedy_storage: 'check that the disk is mounted and writable, or that the store responds: large files need it',
+  remedy_storage:
+    'check that the disk is mounted and writable, or that the store responds; svc storage check --quick names the files concerned',
   remedy_blobs: 'svc storage gc --dry-run shows what it would remove',
   remedy_check_again: 'fix this first, then run svc doctor again',
 } as const

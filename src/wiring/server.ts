@@ -1,9 +1,12 @@
 import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
+import { join } from 'node:path'
 import { attemptAll } from '../base/attempts.ts'
 import { Busy } from '../base/errors.ts'
 import { DAY, iso, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable-files.ts'
+import { holderOf, tryLock } from '../host/file-lock.ts'
+import { makeLockedFolder } from '../host/temporary-folder.ts'
 import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
@@ -11,7 +14,6 @@ import { isForPeople, makeLogger } from '../http/logger.ts'
 import { hostStatusOf } from './doctor/machine-report.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './config/environment.ts'
-import { makeLockedFolder } from '../host/temporary-folder.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
 import { version } from './config/version.ts'
 import { startScheduledBackups, type Log, type Program } from './backups/scheduled-backups.ts'
@@ -127,6 +129,26 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
   }
 }
 
+/**
+ * Logs that another server works on the same directory: by mistake, since each makes scheduled backups and counts rate
+ * limits by itself. Returns a function that ends this server's claim.
+ */
+function claimDirectory({ directory }: Local, log: Log): () => void {
+  const file = join(directory.path, 'server.lock')
+  try {
+    const release = tryLock(file)
+    if (release) return release
+    const pid = holderOf(file)?.pid
+    log.warn(
+      { pid },
+      `Another server (process ${pid}) works on ${directory.path}. If that is not intended, stop one of them.`,
+    )
+  } catch {
+    // On a full disk, a server still starts and can be read.
+  }
+  return () => undefined
+}
+
 /** Starts the server. Throws if the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { ephemeral = false, startsOver = false, clock = systemClock, flags = {}, checkIntervalMs } = options
@@ -219,6 +241,7 @@ async function listen(
       resolve(failure)
     })
   })
+  const release = claimDirectory(local, app.log)
   const resumed = local.domain.files
     .resume()
     .then(local.domain.accounts.finishRemovals)
@@ -235,6 +258,7 @@ async function listen(
     failed,
     async close() {
       stopUpkeep()
+      release()
       const backupEnded = stopBackups()
       const mentionsEnded = local.domain.assistant.mentions.stop()
       // Long polls are answered at once; other requests get their time.

@@ -2,8 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer } from 'node:tls'
+import { openCopyFile } from '../../src/host/sqlite-engine.ts'
 import { runSql } from '../support/backups.ts'
+import { certificates, key } from '../support/certificates.ts'
 import { runCommand, runCommandWith } from '../support/command.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
 import { lineOfTest } from '../support/s3-line.ts'
@@ -73,6 +77,39 @@ async function withOneFile() {
   }
   return { folder, dataDir, content, setFirstByte }
 }
+
+test('svc doctor finds damaged pages, missing contents and an expired certificate, with what to do next', async () => {
+  const { dataDir, content } = await withOneFile()
+  const server = createServer({ key, cert: certificates.expired }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  expect(await runCommand(dataDir, 'config', 'set', 'public_url', `https://127.0.0.1:${port}`)).toMatchObject({
+    code: 0,
+  })
+  const sha256 = sha256Of(content)
+  await rm(join(dataDir, 'blobs', sha256.slice(0, 2), sha256.slice(2, 4), sha256))
+  // A page that no other check reads.
+  const database = openCopyFile(join(dataDir, 'svc.db'))
+  const pageOf = `select rootpage as page from sqlite_master where name = 'svc_notes_of_user'`
+  const { page } = database.prepare(pageOf).get() as { page: number }
+  database.close()
+  const file = await open(join(dataDir, 'svc.db'), 'r+')
+  await file.write(Buffer.alloc(4_096, 0xa5), 0, 4_096, (page - 1) * 4_096)
+  await file.close()
+
+  const { code, stdout } = await runCommand(dataDir, 'doctor', '--json')
+  const { checks } = JSON.parse(stdout) as { checks: { id: string; health: string; found: string; remedy: string }[] }
+  const failures = checks.filter(({ health }) => health === 'failure')
+  expect([code, failures]).toMatchObject([
+    1,
+    [
+      { id: 'database-pages', remedy: expect.stringContaining('svc backup restore latest --from DIR') },
+      { id: 'contents', found: expect.stringMatching(/^1 of 1 /), remedy: expect.stringMatching(/^svc storage check/) },
+      { id: 'certificate', found: 'expired on 2025-01-01', remedy: expect.stringContaining('renew') },
+    ],
+  ])
+})
 
 test.each([
   ['a folder', 'repo', []],

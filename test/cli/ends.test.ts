@@ -1,12 +1,13 @@
 import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { CommandSpec } from '../../src/cli/command.ts'
 import { nouns } from '../../src/cli/commands.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { startServe } from '../support/outside.ts'
 import { hasPty, onTerminal } from '../support/pty.ts'
 import { makeRandom } from '../support/random.ts'
 
@@ -306,6 +307,18 @@ test('A process that ends before the command is done says so and ends with 70, w
   }
   env = before
   expect((await svc(['help', 'exit-codes'])).stdout).toMatch(/^ 70 {2}ended before its work was done/m)
+})
+
+test('A second server on the same data directory says so, as long as the first one runs', async () => {
+  const dataDir = await temporaryFolder()
+  const first = await startServe(dataDir)
+  const second = await startServe(dataDir)
+  for (const server of [second, first]) expect(await server.end()).toBe(0)
+  expect(second.stderr()).toContain(`Another server (process ${first.process.pid}) works on ${dataDir}.`)
+  const third = await startServe(dataDir)
+  expect(await third.end()).toBe(0)
+  expect(third.stderr()).not.toContain('Another server')
+  rmSync(dataDir, { recursive: true })
 })
 
 test('A server whose readers of stdout and stderr go away goes on', async () => {

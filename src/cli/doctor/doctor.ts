@@ -12,7 +12,7 @@ async function examineDirectory(dataDir: string | undefined, repair: boolean) {
     { dataDirectoryPath },
     { assertInstalled },
     { environment },
-    { examine, examineClosed, opened },
+    { commandChecks, examine, examineClosed, opened },
   ] = await Promise.all([
     import('../../wiring/local-domain.ts'),
     import('../../wiring/installation/data-directory.ts'),
@@ -29,7 +29,7 @@ async function examineDirectory(dataDir: string | undefined, repair: boolean) {
     return { path, fixed: [], failed: [], findings, refused: exitCodeOf(local) === 8 }
   }
   try {
-    const findings = await examine(local)
+    const findings = await examine(local, commandChecks)
     const fixable = repair ? findings.filter(({ fix }) => fix) : []
     const fixed: string[] = []
     const failed: string[] = []
@@ -38,7 +38,7 @@ async function examineDirectory(dataDir: string | undefined, repair: boolean) {
         () => fixed.push(id),
         (error: unknown) => failed.push(`${id} could not be fixed: ${(error as Error).message}`),
       )
-    const after = fixable.length > 0 ? await examine(local) : findings
+    const after = fixable.length > 0 ? await examine(local, commandChecks) : findings
     return { path, fixed, failed, findings: [opened(path), ...after], refused: false }
   } finally {
     await local.close()
@@ -55,9 +55,9 @@ function linesOf({ paint }: Io, findings: readonly Finding[]): string[] {
 }
 
 async function list(io: Io): Promise<void> {
-  const { checks } = await import('../../wiring/doctor/doctor.ts')
+  const { commandChecks } = await import('../../wiring/doctor/doctor.ts')
   io.table(
-    checks.map(({ id, summary }) => ({ id, summary })),
+    commandChecks.map(({ id, summary }) => ({ id, summary })),
     [
       { title: 'CHECK', value: ({ id }) => id },
       { title: 'SEES THAT', value: ({ summary }) => summary },

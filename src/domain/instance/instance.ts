@@ -1,7 +1,9 @@
 import { iso } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
 import { Busy } from '../../base/errors.ts'
 import { sleep } from '../../base/sleep.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
+import { someContents } from '../../storage/backups/census.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import { first, prepared } from '../../storage/engine/database.ts'
 import { appliedMigrations } from '../../storage/engine/migrations/migrate.ts'
@@ -89,6 +91,17 @@ export function makeInstance({ database, contents, history, clock, settings, aud
 
     /** Throws if the database does not respond. */
     checkDatabase: (): Promise<void> => database.check(),
+
+    /** Damage of the database; reads all of it. */
+    damage: () => database.damage(true),
+
+    /** Looks for the bytes of some contents, without reading them. */
+    async lookForContents(count: number): Promise<{ looked: number; missing: number }> {
+      const sample = await someContents(database.read, randomHex(32), count)
+      let missing = 0
+      for (const { sha256 } of sample) if (await contents.problemOf(sha256, true)) missing += 1
+      return { looked: sample.length, missing }
+    },
 
     /** The clock of the machine that the database is on, epoch ms; undefined for this machine. */
     databaseClock: (): Promise<number | undefined> => database.clock(),

@@ -9,11 +9,12 @@ import { fine, failure, type Check, type DirectoryCheck, type Finding } from './
 import { machineChecks } from './machine-check.ts'
 import { sandboxCheck } from './sandbox-check.ts'
 import { serviceChecks } from './service-check.ts'
+import { thoroughChecks } from './thorough-check.ts'
 import type { Local } from '../local-domain.ts'
 
 export type { Finding, Health } from './finding.ts'
 
-/** Every check of an installation, in the order in which they are shown. */
+/** Every check that a server makes of itself, in the order in which they are shown. */
 export const checks: readonly Check[] = [
   ...machineChecks,
   clockCheck,
@@ -22,6 +23,9 @@ export const checks: readonly Check[] = [
   ...backupChecks,
   sandboxCheck,
 ]
+
+/** Those of `svc doctor`, which may take longer. */
+export const commandChecks: readonly Check[] = [...checks, ...thoroughChecks]
 
 /** Checks quick enough for every few seconds; they reveal only their result. */
 const QUICK = new Set(['database', 'storage', 'migrations', 'disk-space', 'clock'])
@@ -44,7 +48,8 @@ const catchingErrors = <On>(check: Check<On>): Check<On> => ({
 const failed = (error: Error, next: string) =>
   failure(error.message, damageOf(error)?.remedy ?? `fix that first: ${next}`)
 
-export const examine = (local: Local): Promise<Finding[]> => runChecks(local, checks.map(catchingErrors))
+export const examine = (local: Local, chosen = checks): Promise<Finding[]> =>
+  runChecks(local, chosen.map(catchingErrors))
 
 /** Why a data directory could not be opened, and what the checks find that need no database. */
 export async function examineClosed(path: string, env: NodeJS.ProcessEnv, error: Error): Promise<Finding[]> {

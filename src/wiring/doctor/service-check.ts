@@ -1,3 +1,4 @@
+import { iso } from '../../base/clock.ts'
 import { Busy } from '../../base/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { findingText } from '../../contract/finding-texts.ts'
@@ -63,6 +64,17 @@ const administrator: Check = {
       : warning(findingText('administrator_missing'), 'svc user add NAME --role admin'),
 }
 
+const maintenance: Check = {
+  id: 'maintenance',
+  summary: 'maintenance does not last by mistake',
+  async runChecks({ domain }) {
+    const declared = await domain.instance.settings.maintenance()
+    if (declared === undefined) return fine(findingText('maintenance_off'))
+    if (declared.until !== null) return fine(findingText('maintenance_until', { time: iso(declared.until) }))
+    return warning(findingText('maintenance_on'), 'svc maintenance off')
+  },
+}
+
 const assistant: Check = {
   id: 'assistant',
   summary: 'the models of the assistant answer',
@@ -72,4 +84,12 @@ const assistant: Check = {
   },
 }
 
-export const serviceChecks: readonly Check[] = [database, migrations, storage, orphanedBlobs, administrator, assistant]
+export const serviceChecks: readonly Check[] = [
+  database,
+  migrations,
+  storage,
+  orphanedBlobs,
+  administrator,
+  maintenance,
+  assistant,
+]

@@ -22,6 +22,7 @@ const en = {
   storage: 'Database and contents answer',
   'orphaned-blobs': 'Every blob belongs to a file',
   administrator: 'The service has an administrator',
+  maintenance: 'Maintenance was not left on',
   assistant: 'The models of the assistant answer',
 } as const
 
@@ -47,6 +48,7 @@ const words = catalogue(en, {
   storage: 'Datenbank und Inhalte antworten',
   'orphaned-blobs': 'Jeder Blob gehört zu einer Datei',
   administrator: 'Jemand kann den Dienst verwalten',
+  maintenance: 'Die Wartung ist nicht versehentlich eingeschaltet geblieben',
   assistant: 'Die Modelle des Assistenten antworten',
 })
 

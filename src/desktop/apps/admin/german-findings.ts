@@ -65,6 +65,9 @@ export const germanFindings: Record<FindingText, string> = {
   blobs_sound: 'Jeder Blob gehört zu einer Datei',
   blobs_orphaned: '{count} Blobs ({size}) gehören zu keiner Datei',
   administrator_exists: 'Es gibt einen Administrator',
+  maintenance_off: 'Es findet keine Wartung statt',
+  maintenance_until: 'Wartung bis {time}',
+  maintenance_on: 'Die Wartung ist eingeschaltet und hat kein festgelegtes Ende',
   administrator_missing: 'Es gibt keinen Administrator, daher kann sich niemand anmelden',
   remedy_backup_create: 'Weitere Angaben zeigt svc backup create',
   remedy_backup_overdue: 'Lassen Sie svc serve laufen oder führen Sie svc backup create aus',
@@ -88,7 +91,7 @@ export const germanFindings: Record<FindingText, string> = {
   remedy_sandbox:
     'Installieren Sie bubblewrap und erlauben Sie User-Namespaces, oder führen Sie aus: svc config set assistant.run_command off',
   remedy_storage:
-    'Prüfen Sie, ob die Festplatte vorhanden und beschreibbar ist oder ob der Speicher antwortet: Große Dateien brauchen ihn',
+    'Prüfen Sie, ob die Festplatte vorhanden und beschreibbar ist oder ob der Speicher antwortet. Betroffene Dateien nennt svc storage check --quick',
   remedy_blobs: 'Einzelheiten zeigt svc storage gc --dry-run',
   remedy_check_again: 'Beheben Sie zuerst diesen Fehler und führen Sie svc doctor dann erneut aus',
 }
