@@ -137,32 +137,33 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
   const write = (stream: NodeJS.WriteStream, text: string): void => {
     pending = pending.then(() => void stream.write(text))
   }
-  const document = (data: unknown) => write(stdout, `${JSON.stringify(data, null, 2)}\n`)
-  const printAlways = (text: string, data: unknown) => (json ? document(data) : write(stdout, `${text}\n`))
-  function eventAlways(text: string, data: unknown): void {
-    if (json) write(stdout, `${JSON.stringify(data)}\n`)
-    else if (text) write(stdout, `${text}\n`)
-  }
+  const resultOf = (text: string, data: unknown) => (json ? JSON.stringify(data, null, 2) : text)
+  const eventOf = (text: string, data: unknown) => (json ? JSON.stringify(data) : text)
   let isLog = false
   function log(level: number, painted: string, msg: string, fields?: object): void {
     const line = isLog ? JSON.stringify({ level, time: Date.now(), msg, ...fields }) : painted
     write(stderr, `${line}\n`)
   }
+  const print = (text: string, ended?: (error?: Error | null) => void): void => {
+    pending = pending.then(() => void stdout.write(`${text}\n`, ended))
+  }
+  // What cannot be shown again goes to stderr if stdout cannot be written.
+  const printSecret = (text: string): void => print(text, (error) => error && log(LEVELS.warn, text, text))
 
   return {
     json,
     interactive,
     paint,
-    printAlways,
-    print: (text, data) => (quiet ? undefined : printAlways(text, data)),
+    printAlways: (text, data) => printSecret(resultOf(text, data)),
+    print: (text, data) => (quiet ? undefined : print(resultOf(text, data))),
     table(rows, columns, empty, data) {
       if (quiet) return
-      if (json) return document(data ?? rows)
+      if (json) return print(resultOf('', data ?? rows))
       if (rows.length === 0) return write(stderr, `${empty}\n`)
       pending = pending.then(async () => void stdout.write(`${await toTable(rows, columns, paint)}\n`))
     },
-    eventAlways,
-    event: (text, data) => (quiet ? undefined : eventAlways(text, data)),
+    eventAlways: (text, data) => (json || text ? printSecret(eventOf(text, data)) : undefined),
+    event: (text, data) => (!quiet && (json || text) ? print(eventOf(text, data)) : undefined),
     raw: async (chunk) => {
       await pending
       // The stream's error handler decides what a failed write means.

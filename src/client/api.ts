@@ -1,6 +1,6 @@
 import type { AnyAction } from '../contract/contract.ts'
 import type { Static, TObject, TSchema } from 'typebox'
-import { assertOurs, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './http/response.ts'
+import { assertOurs, atPace, faultOf, LARGE, ORDINARY, readJson, refuseRedirect } from './http/response.ts'
 import type { Transport, WireAnswer, WireRequest } from './http/transport.ts'
 
 export interface CallOptions {
@@ -115,7 +115,8 @@ export function makeApi({ url, token, transport }: ApiParts): Api {
     async receive(action, params, options = {}) {
       const answer = await askWith(action, params, options)
       if (answer.status === 304) for await (const _ of answer.body) break
-      return answer
+      // An event stream may be silent as long as its timeout allows.
+      return action.streams ? answer : { ...answer, body: atPace(answer.body, url) }
     },
     close: () => transport.close(),
   }

@@ -278,6 +278,12 @@ test('Standard output that cannot be written fails every command that did its wo
       expect.stringMatching(/^svc: Standard output cannot be written: .*ENOSPC/m),
     ])
   }
+  // What cannot be shown again goes where it can be read.
+  const { code, stderr } = await svc(['user', 'add', 'lost', '--generate'], undefined, ['ignore', full, 'pipe'])
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Added lost\.\n\n {4}\S+\n\nThis password is not shown again\.$/m),
+  ])
   closeSync(full)
 })
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import { onTestFinished, describe, expect, test } from 'vitest'
+import { onTestFinished, describe, expect, test, vi } from 'vitest'
 import { makeApi, type Api } from '../../src/client/api.ts'
 import { makeNodeTransport } from '../../src/client/http/node-transport.ts'
 import { Unreachable } from '../../src/client/errors.ts'
@@ -385,6 +385,22 @@ describe('broken connections', () => {
     const within = await serve((_, response) => void response.writeHead(200, { 'content-length': '9' }).write('a'))
     const answer = await open(within.url).receive(download, { path: '/x' }, { timeout: 50 })
     expect(await failure(textOf(answer.body))).toBeInstanceOf(Unreachable)
+  })
+
+  test('a server that sends a byte now and then is given up, however little it has to say', async () => {
+    let passed = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (passed += 5_000))
+    onTestFinished(() => void vi.restoreAllMocks())
+    const server = await serve((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const timer = setInterval(() => response.write(' '), 1)
+      response.on('close', () => clearInterval(timer))
+    })
+    const api = open(server.url)
+    const tooSlow = { name: 'Unreachable', outcomeUnknown: true, message: expect.stringMatching(/answers too slowly/) }
+    expect(await failure(api.call(ping, {}))).toMatchObject(tooSlow)
+    const received = api.receive(download, { path: '/x' }).then(({ body }) => textOf(body))
+    expect(await failure(received)).toMatchObject(tooSlow)
   })
 
   test('a reader that takes its time is not taken for a silent server', async () => {

@@ -82,6 +82,27 @@ describe('a JSON body', () => {
     for (const raw of under.slice(1)) expect(readRaw(await raw.answer()).status).toBe(200)
   })
 
+  test('that is large is parsed when the large one before it is answered, and those of others are not delayed', async () => {
+    const [ada, bob] = [await server.account(), await server.account()]
+    const push = ({ token }: { token: string }, body: string) =>
+      post('/api/sync/data.php?action=push', body, { headers: { ...json, authorization: `Bearer ${token}` } })
+    const data = { title: 'x', content: 'x'.repeat(300_000) }
+    const operations = JSON.stringify({ operations: [{ table: 'svc_notes', operation: 'INSERT', data }] })
+    const broken = operations.slice(0, -1)
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    onTestFinished(() => release())
+    const held = server.database.write('instance', () => released)
+    const first = push(ada, operations)
+    await server.send('/healthz')
+    const answered: string[] = []
+    const second = push(ada, broken).finally(() => answered.push('own'))
+    expect((await push(bob, broken)).status).toBe(400)
+    expect(answered).toEqual([])
+    release()
+    expect([(await first).status, (await second).status, await held]).toEqual([200, 400, undefined])
+  })
+
   test('without a name in the address is refused to strangers before it is read, where no action is for them', async () => {
     const raw = await openRaw(server.url)
     onTestFinished(() => raw.hangUp())

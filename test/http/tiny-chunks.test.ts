@@ -78,3 +78,33 @@ test('a body in tiny chunks comes to its reader in few pieces, and one in large 
     bytes: 16_387,
   })
 })
+
+test('of many connections with tiny chunks one is read in a turn of the event loop', async () => {
+  const messages: CoalescedMessage[] = []
+  const receiver = createServer({ IncomingMessage: CoalescedMessage }, (request, response) => {
+    messages.push(request as CoalescedMessage)
+    request.on('end', () => response.end()).resume()
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void receiver.close())
+  await once(receiver, 'listening')
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  const raws = await Promise.all(Array.from({ length: 4 }, () => openRaw(url)))
+  for (const raw of raws) {
+    raw.write(rawHead('POST', '/', { 'transfer-encoding': 'chunked', connection: 'close' }))
+    raw.write(tinyChunks(bytesOf(100_000)))
+  }
+  let isOver = false
+  const answers = Promise.all(raws.map((raw) => raw.answer())).finally(() => (isOver = true))
+  const received = new Map<CoalescedMessage, number>()
+  let crowded = 0
+  while (!isOver) {
+    const read = messages.filter((message) => message.received > (received.get(message) ?? 0))
+    for (const message of read) received.set(message, message.received)
+    if (read.length > 1) crowded += 1
+    await new Promise(setImmediate)
+  }
+  await answers
+  expect(messages.map((message) => message.received)).toEqual(messages.map(() => 100_000))
+  // The first read of each is free.
+  expect(crowded).toBeLessThanOrEqual(messages.length)
+})

@@ -35,6 +35,26 @@ export async function readJson(answer: WireAnswer, from: string, limit = LARGE):
   return value as Json
 }
 
+/** Time to wait for a body in all, ms, and how much of it each byte gives back: 8 KiB in 10 seconds is the lowest rate. */
+const PATIENCE = 60_000
+const MS_PER_BYTE = 10_000 / 8_192
+
+/** Fails when a body arrives too slowly: a server that sends a byte now and then is never silent. */
+export async function* atPace(body: AsyncIterable<Uint8Array>, from: string): AsyncGenerator<Uint8Array> {
+  let left = PATIENCE
+  let since = performance.now()
+  for await (const chunk of body) {
+    left = Math.min(PATIENCE, left + chunk.length * MS_PER_BYTE - (performance.now() - since))
+    if (left < 0)
+      throw new Unreachable(`${from} answers too slowly: check the network, and try again later.`, {
+        outcomeUnknown: true,
+      })
+    yield chunk
+    // Time that the consumer takes does not count.
+    since = performance.now()
+  }
+}
+
 /** Discards a response that did not come from svc, with its connection: that of a captive portal would be used again. */
 export async function discard(answer: WireAnswer): Promise<void> {
   if (answer.abandon) return answer.abandon()
@@ -133,7 +153,7 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
   let text = ''
   let length = 0
   const decode = () => body.take().forEach((chunk) => (text += decoder.decode(chunk, { stream: true })))
-  for await (const chunk of answer.body) {
+  for await (const chunk of atPace(answer.body, from)) {
     length += chunk.length
     if (length > limit)
       throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which no valid answer has.`)
