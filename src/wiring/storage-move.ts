@@ -12,6 +12,7 @@ import { assertOwnedBy } from '../storage/contents/blobs/owned-blobs.ts'
 import { remember } from '../storage/contents/collector-memory.ts'
 import { migrate } from '../storage/engine/migrations/migrate.ts'
 import type { Database } from '../storage/engine/database.ts'
+import { postgresAddress } from '../storage/engine/postgres-address.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
 import { aloneOnSqlite } from '../storage/engine/sqlite.ts'
 import { readConfig } from './config/config.ts'
@@ -140,7 +141,7 @@ async function rowsToSqlite(place: Place): Promise<Moved> {
   }
   await forgetExternalDatabase(directory)
   const variable = await decide(place, 'database', '')
-  const left = `the database ${new URL(database).pathname.slice(1)}`
+  const left = `the database ${postgresAddress(database).path.slice(1)}`
   return { what: 'rows', contents: 0, bytes: 0, left, variable }
 }
 

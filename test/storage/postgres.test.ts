@@ -300,6 +300,36 @@ describe.skipIf(missing)('a database of Postgres', () => {
     expect(await settings(database)).toEqual(['after', 'before'])
   })
 
+  test('of several hosts the primary is used, and after a fail-over its successor', async () => {
+    const name = freshName()
+    await cluster.database(name)
+    const standby = await startPostgres(cluster)
+    onTestFinished(() => standby.stop())
+    const hosts = [standby, cluster].map(({ url }) => new URL(url).host)
+    const url = `postgres://svc@${hosts.join(',')}/${name}?target_session_attrs=read-write`
+    const database = await opened(url)
+    await migrate(database)
+    const other = await opened(url)
+    let heard = 0
+    other.listen('room', { moved: () => void (heard += 1), missed: () => undefined })
+    await put(database, 'before', '')
+    const admin = new pg.Client(`${standby.url}/${name}`)
+    await admin.connect()
+    await expect.poll(async () => (await admin.query('select from settings')).rowCount, { timeout: 30_000 }).toBe(1)
+    await cluster.crash()
+    await expect(put(database, 'meanwhile', '')).rejects.toThrow(Busy)
+    await admin.query('select pg_promote()')
+    await admin.end()
+    await put(database, 'after', '')
+    expect(await settings(database)).toEqual(['after', 'before'])
+    const announced = async () => {
+      await database.write('instance', (tx) => Promise.resolve(tx.notify('room', 1, 1)))
+      return heard
+    }
+    await expect.poll(announced, { timeout: 30_000 }).toBeGreaterThan(0)
+    await cluster.start()
+  })
+
   test('writes whatever the isolation that the database has by default, and again after it was read only', async () => {
     const { database, url } = await made()
     const name = new URL(url).pathname.slice(1)

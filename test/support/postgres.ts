@@ -1,7 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -90,19 +90,25 @@ export const listeningAt = (url: string): Promise<number> => count(url, `select 
 export const cutListening = (url: string): Promise<number> =>
   count(url, `select pg_terminate_backend(pid, 5000) ${LISTENING}`)
 
-/** Starts a server in its own folder, in memory if possible. */
-export async function startPostgres(): Promise<Cluster> {
+/** Starts a server in its own folder, in memory if possible; as a standby of `primary` with a copy of it. */
+export async function startPostgres(primary?: Cluster): Promise<Cluster> {
   const bin = programs!
   const folder = await mkdtemp(join(await temporaryRoot(), 'svc-pg-'))
   if (owner.uid !== undefined) await chown(folder, owner.uid, owner.gid)
   const data = join(folder, 'data')
-  const locale = ['--encoding=UTF8', '--no-locale', '--username=svc', '--auth=trust', '--no-sync']
-  await run(join(bin, 'initdb'), [`--pgdata=${data}`, ...locale], { ...owner, cwd: folder })
+  if (primary) {
+    const copy = [`--pgdata=${data}`, `--dbname=${primary.url}/postgres`, '--write-recovery-conf', '--checkpoint=fast']
+    await run(join(bin, 'pg_basebackup'), [...copy, '--no-sync'], { ...owner, cwd: folder })
+  } else {
+    const locale = ['--encoding=UTF8', '--no-locale', '--username=svc', '--auth=trust', '--no-sync']
+    await run(join(bin, 'initdb'), [`--pgdata=${data}`, ...locale], { ...owner, cwd: folder })
+  }
   const port = await freePort()
   // Small, but with fully durable commits.
   const settings = { listen_addresses: "'127.0.0.1'", port, unix_socket_directories: "''", shared_buffers: "'32MB'" }
   const lines = Object.entries({ ...settings, max_connections: 60, track_commit_timestamp: 'on', autovacuum: 'off' })
-  await writeFile(join(data, 'postgresql.auto.conf'), lines.map(([name, value]) => `${name} = ${value}\n`).join(''))
+  const text = lines.map(([name, value]) => `${name} = ${value}\n`).join('')
+  await appendFile(join(data, 'postgresql.auto.conf'), text)
 
   const url = `postgres://svc@127.0.0.1:${port}`
   let server: ReturnType<typeof spawn> | undefined

@@ -3,6 +3,7 @@ import { Cron } from 'croner'
 import { formatSize, parseSize } from '../../base/sizes.ts'
 import { SLUG } from '../../contract/slug.ts'
 import { limits } from '../../contract/limits.ts'
+import { parsePostgresAddress } from '../../storage/engine/postgres-address.ts'
 import { apiKey, declaredModels, modelServer, type DeclaredModel } from './assistant-options.ts'
 
 const MB = 1_048_576
@@ -134,8 +135,10 @@ const cron: Kind<string> = {
 const postgres: Kind<string> = {
   name: 'postgres://USER:PASSWORD@HOST/NAME',
   parse(value) {
-    if (value !== '' && !(/^postgres(ql)?:\/\/\S+$/.test(value) && URL.canParse(value)))
-      throw new Error('must be an address as postgres://USER:PASSWORD@HOST/NAME')
+    if (value !== '' && !parsePostgresAddress(value))
+      throw new Error(
+        'must be an address as postgres://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST,HOST/NAME',
+      )
     return value
   },
   show: String,

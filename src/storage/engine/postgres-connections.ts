@@ -14,6 +14,7 @@ import type { Reader } from './database.ts'
 import { driverOf } from './driver.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
 import { fromPostgresError } from './postgres-errors.ts'
+import type { PostgresHosts } from './postgres-hosts.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
 import type { Tables } from './tables.ts'
 
@@ -112,10 +113,10 @@ export const clientConnection = (client: pg.PoolClient, liveness: LivenessCheck)
   )
 
 /** Like `clientConnection`, with any connection of a pool per query. */
-export const poolConnection = (pool: pg.Pool, liveness: LivenessCheck): PostgresConnection =>
+export const poolConnection = (pool: pg.Pool, hosts: PostgresHosts, liveness: LivenessCheck): PostgresConnection =>
   new PostgresConnection(async (query) => {
     try {
-      const client = await pool.connect()
+      const client = await hosts.connect(() => pool.connect())
       try {
         const result = await liveness.watch(client, query)
         client.release()
@@ -130,10 +131,10 @@ export const poolConnection = (pool: pg.Pool, liveness: LivenessCheck): Postgres
   })
 
 /** A pool of connections that have passed `check`. */
-export function poolOf(config: pg.PoolConfig, check: ConnectionCheck): pg.Pool {
+export function poolOf(config: pg.PoolConfig, hosts: PostgresHosts, check: ConnectionCheck): pg.Pool {
   // `pg` awaits the promise and passes on its error, which its types do not say.
   const onConnect: (client: pg.ClientBase) => unknown = check.assertUsable
-  const pool = new pg.Pool({ ...config, onConnect })
+  const pool = new pg.Pool({ ...config, Client: hosts.Client, onConnect })
   // The pool replaces a connection that is lost while idle.
   pool.on('error', () => undefined)
   // A connection lost while checked out fails its next query; without a listener the event would end the process.

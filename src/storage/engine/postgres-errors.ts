@@ -1,4 +1,5 @@
 import { Busy, DatabaseMoved, errorCode, DiskFull } from '../../base/errors.ts'
+import { postgresAddress } from './postgres-address.ts'
 
 // Errors of Postgres by SQLSTATE (PostgreSQL documentation, appendix A), and of its connections.
 
@@ -48,8 +49,8 @@ export function fromPostgresError(error: unknown): unknown {
 
 /** The URL without the password. */
 function shown(url: string): string {
-  const { hostname, port, pathname } = new URL(url)
-  return `database ${pathname.slice(1)} at ${hostname || 'this machine'}${port && `:${port}`}`
+  const { hosts, path } = postgresAddress(url)
+  return `database ${path.slice(1)} at ${hosts || 'this machine'}`
 }
 
 /** A database cannot be opened; the message says what to do. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { errorCode } from '../../base/errors.ts'
+import type { PostgresHosts } from './postgres-hosts.ts'
 
 // A machine or a network can fail silently. TCP then retransmits for a quarter of an hour before it reports an error,
 // and a statement timeout would also end long queries of a busy server. So a second connection asks the server about a
@@ -18,8 +19,9 @@ interface Pending {
 /** `working`: the server executes a query for this connection. `idle`: it does not, or does not know the connection. */
 type Finding = 'working' | 'idle' | 'unreachable'
 
-/** Asks over another connection what the server does for this one. Limited by the connection timeout. */
-async function probe(config: pg.ClientConfig, client: pg.ClientBase): Promise<Finding> {
+/** Asks over another connection to its host what the server does for this one. Limited by the connection timeout. */
+async function probe(hosts: PostgresHosts, client: pg.ClientBase): Promise<Finding> {
+  const config = hosts.besides(client)
   const other = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis })
   other.on('error', () => undefined)
   try {
@@ -43,12 +45,12 @@ async function probe(config: pg.ClientConfig, client: pg.ClientBase): Promise<Fi
 const processIdOf = (client: pg.ClientBase): number => (client as unknown as { processID: number }).processID
 
 /** Ends connections whose query the server no longer executes; the query then fails as with any lost connection. */
-export function makeLivenessCheck(config: pg.ClientConfig, silence = SILENCE_MS) {
+export function makeLivenessCheck(hosts: PostgresHosts, silence = SILENCE_MS) {
   const pending = new Set<Pending>()
   let isLooking = false
 
   async function examine(query: Pending): Promise<void> {
-    const finding = await probe(config, query.client)
+    const finding = await probe(hosts, query.client)
     if (!pending.has(query)) return
     if (finding === 'working') {
       query.since = performance.now()

@@ -1,7 +1,8 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { makeBackoff } from '../../base/retry.ts'
 import type { Topic } from './database.ts'
 import type { Notifications, Notification } from './notifications.ts'
+import type { PostgresHosts } from './postgres-hosts.ts'
 
 // Notifications between processes with LISTEN and NOTIFY. They are sent after the commit and may be lost: a connection
 // can break, a process can end, and a pooler in transaction mode drops them all. They only wake listeners, which read
@@ -68,6 +69,7 @@ export function makePostgresNotifier(exec: (statements: string) => Promise<unkno
 /** Listens to other processes after `begin`, and reconnects. */
 export function makePostgresListener(
   config: pg.ClientConfig,
+  hosts: PostgresHosts,
   { publish, missed }: Pick<Notifications, 'publish' | 'missed'>,
 ) {
   let client: pg.Client | undefined
@@ -76,30 +78,36 @@ export function makePostgresListener(
   let hasBegun = false
   let isClosed = false
 
-  function start(): void {
-    const made = new pg.Client(config)
+  /** A connection to the primary that listens; a standby refuses LISTEN. */
+  async function connect(): Promise<pg.Client> {
+    if (isClosed) throw new Error('Closed.')
+    const made = new hosts.Client(config)
     client = made
-    // A lost connection emits more than one event.
-    const again = () => {
-      if (client !== made) return
-      client = undefined
-      made.end().catch(() => undefined)
-      if (isClosed) return
-      timer = setTimeout(start, backoff.next()).unref()
-    }
-    made.on('error', again)
-    made.on('end', again)
+    made.on('error', () => undefined)
     made.on('notification', ({ payload }) => publish(readNotification(payload ?? '')))
-    const listening = () => {
+    try {
+      await made.connect()
+      await made.query(`listen ${CHANNEL}`)
+      return made
+    } catch (error) {
+      made.end().catch(() => undefined)
+      throw error
+    }
+  }
+
+  function start(): void {
+    const listening = (made: pg.Client) => {
+      made.once('end', again)
       backoff.reset()
       // Notifications sent in the meantime are lost.
       missed()
     }
-    made
-      .connect()
-      .then(() => made.query(`listen ${CHANNEL}`))
-      .then(listening)
-      .catch(again)
+    hosts.connect(connect).then(listening).catch(again)
+  }
+
+  function again(): void {
+    client = undefined
+    if (!isClosed) timer = setTimeout(start, backoff.next()).unref()
   }
 
   return {

@@ -1,10 +1,11 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { errorCode } from '../../base/errors.ts'
 import type { Transaction } from './group-commit.ts'
 import type { BareWriter, Notifications } from './notifications.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
 import { PostgresConnection } from './postgres-connections.ts'
 import { fromPostgresError, isConflict } from './postgres-errors.ts'
+import type { PostgresHosts } from './postgres-hosts.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
 import { beginStatements } from './postgres-scopes.ts'
 import { makeLanes } from './write-lanes.ts'
@@ -18,6 +19,7 @@ const READ_ONLY = '25006'
 
 interface Parts {
   config: pg.ClientConfig
+  hosts: PostgresHosts
   check: ConnectionCheck
   liveness: LivenessCheck
   /** How long a transaction waits for a lock; ms. */
@@ -25,7 +27,7 @@ interface Parts {
 }
 
 /** A connection that writes; `connect` replaces a lost one. */
-function makeWriterConnection({ config, check, liveness, patience }: Parts) {
+function makeWriterConnection({ config, hosts, check, liveness, patience }: Parts) {
   let client: pg.Client | undefined
   /** Whether a transaction is open that can still be committed; a lost connection has none. */
   let isOpen = false
@@ -57,29 +59,30 @@ function makeWriterConnection({ config, check, liveness, patience }: Parts) {
     opened: () => void (isOpen = true),
     ended: () => void (isOpen = false),
 
-    async connect(): Promise<void> {
-      const made = new pg.Client(config)
-      const lost = () => {
-        if (client !== made) return
-        client = undefined
-        isOpen = false
-      }
-      made.on('error', lost)
-      made.on('end', lost)
-      try {
-        await made.connect()
-        // Durability must not depend on the server's defaults.
-        await liveness.watch(made, {
-          text: `set synchronous_commit = on; set lock_timeout = ${patience};
-           set idle_in_transaction_session_timeout = ${HANG_LIMIT_MS}`,
-        })
-        await check.assertUsable(made)
-        client = made
-      } catch (error) {
-        made.end().catch(() => undefined)
-        throw fromPostgresError(error)
-      }
-    },
+    connect: () =>
+      hosts.connect(async () => {
+        const made = new hosts.Client(config)
+        const lost = () => {
+          if (client !== made) return
+          client = undefined
+          isOpen = false
+        }
+        made.on('error', lost)
+        made.on('end', lost)
+        try {
+          await made.connect()
+          // Durability must not depend on the server's defaults.
+          await liveness.watch(made, {
+            text: `set synchronous_commit = on; set lock_timeout = ${patience};
+             set idle_in_transaction_session_timeout = ${HANG_LIMIT_MS}`,
+          })
+          await check.assertUsable(made)
+          client = made
+        } catch (error) {
+          made.end().catch(() => undefined)
+          throw fromPostgresError(error)
+        }
+      }),
 
     close: async () => client?.end(),
   }

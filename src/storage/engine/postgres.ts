@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { randomHex } from '../../base/random.ts'
 import { InUse } from '../../base/errors.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
@@ -7,6 +7,7 @@ import { makeNotifications } from './notifications.ts'
 import { makeConnectionCheck, markMoved, movedTo } from './postgres-connection-check.ts'
 import { clientConnection, poolConnection, poolOf } from './postgres-connections.ts'
 import { copyToFile } from './postgres-copy.ts'
+import { makePostgresHosts } from './postgres-hosts.ts'
 import { makeLivenessCheck } from './postgres-liveness.ts'
 import { clockOf, damageOf, describe, vacuum } from './postgres-maintenance.ts'
 import { makePostgresListener, makePostgresNotifier } from './postgres-notifications.ts'
@@ -70,34 +71,34 @@ interface PostgresOptions extends Limits {
   hasLeft?: boolean
 }
 
-/** Opens a database `postgres://USER@HOST/NAME`. Throws with a message for the administrator if that fails. */
+/** Opens a database `postgres://USER@HOST[,HOST…]/NAME`. Throws with a message for the administrator if that fails. */
 export async function openPostgres(
   url: string,
   { lock = LOCK_PATIENCE_MS, connect = CONNECT_PATIENCE_MS, silence, hasLeft = false }: PostgresOptions = {},
 ): Promise<Database> {
   const config: pg.ClientConfig = {
-    connectionString: url,
     application_name: NAME,
     connectionTimeoutMillis: connect,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   }
-  const liveness = makeLivenessCheck(config, silence)
+  const hosts = makePostgresHosts(url, config)
+  const liveness = makeLivenessCheck(hosts, silence)
   const check = makeConnectionCheck(hasLeft)
-  const readers = poolOf({ ...config, max: READERS }, check)
-  const snapshots = poolOf({ ...config, max: SNAPSHOTS }, check)
+  const readers = poolOf({ ...config, max: READERS }, hosts, check)
+  const snapshots = poolOf({ ...config, max: SNAPSHOTS }, hosts, check)
   try {
-    await assertFit(readers)
+    await hosts.connect(() => assertFit(readers))
   } catch (error) {
     liveness.close()
     await readers.end()
     throw fromOpeningError(error, url)
   }
-  const read = poolConnection(readers, liveness)
+  const read = poolConnection(readers, hosts, liveness)
   const notifications = makeNotifications()
-  const otherProcesses = makePostgresListener(config, notifications)
+  const otherProcesses = makePostgresListener(config, hosts, notifications)
   const notifier = makePostgresNotifier((statements) => read.exec(statements))
-  const writers = makeWriters({ config, check, liveness, patience: lock }, (committed) => {
+  const writers = makeWriters({ config, hosts, check, liveness, patience: lock }, (committed) => {
     notifications.publish(committed)
     notifier.send(committed)
   })
@@ -105,8 +106,8 @@ export async function openPostgres(
   let closed: Promise<void> | undefined
 
   async function snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T> {
-    const client = await snapshots
-      .connect()
+    const client = await hosts
+      .connect(() => snapshots.connect())
       .catch((error: unknown) => Promise.reject(fromPostgresError(error) as Error))
     const at = clientConnection(client, liveness)
     let isWell = false
@@ -154,16 +155,19 @@ export async function openPostgres(
 
 /** Where the rows of a database were moved to; undefined if they were not. Throws a sentence when it cannot be opened. */
 export async function rowsMovedTo(url: string): Promise<string | undefined> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_PATIENCE_MS })
-  client.on('error', () => undefined)
-  try {
-    await client.connect()
-    return await movedTo(client)
-  } catch (error) {
-    throw fromOpeningError(error, url)
-  } finally {
-    await client.end().catch(() => undefined)
+  const config = { connectionTimeoutMillis: CONNECT_PATIENCE_MS }
+  const hosts = makePostgresHosts(url, config)
+  const look = async () => {
+    const client = new hosts.Client(config)
+    client.on('error', () => undefined)
+    try {
+      await client.connect()
+      return await movedTo(client)
+    } finally {
+      await client.end().catch(() => undefined)
+    }
   }
+  return hosts.connect(look).catch((error: unknown) => Promise.reject(fromOpeningError(error, url) as Error))
 }
 
 /**

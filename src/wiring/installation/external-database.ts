@@ -4,6 +4,7 @@ import { errorCode } from '../../base/errors.ts'
 import { variableOf } from '../../domain/instance/options.ts'
 import { writeDurably } from '../../host/durable-files.ts'
 import { readRegularFile } from '../../host/regular-file.ts'
+import { postgresAddress } from '../../storage/engine/postgres-address.ts'
 import type { DataDirectory } from './data-directory.ts'
 import { LostDatabase } from './lost-database.ts'
 
@@ -17,8 +18,8 @@ export const externalDatabaseFile = ({ path }: Pick<DataDirectory, 'path'>): str
 
 /** The address without user and password. */
 function placeOf(url: string): string {
-  const { protocol, host, pathname } = new URL(url)
-  return `${protocol}//${host}${pathname}`
+  const { hosts, path } = postgresAddress(url)
+  return `postgres://${hosts}${path}`
 }
 
 /** Where the rows of a data directory are; undefined for its own database. */

@@ -94,14 +94,24 @@ describe('what is given from outside', () => {
     ])
   })
 
-  test.each(['mysql://svc:secret@db/svc', 'postgres://svc:secret@', 'postgres://svc:secret@db/a b'])(
-    'says what is wrong with the address of a database, and no password: %s',
-    (database) => {
-      expect(problemsOf({ SVC_DATABASE: database }, {}, {})).toEqual([
-        'SVC_DATABASE must be an address as postgres://USER:PASSWORD@HOST/NAME.',
-      ])
-    },
-  )
+  test.each([
+    'mysql://svc:secret@db/svc',
+    'postgres://svc:secret@',
+    'postgres://svc:secret@db/a b',
+    'postgres://svc:secret@db-1:5432,/svc',
+    'postgres://svc:secret@db-1,db-2/svc?target_session_attrs=standby',
+  ])('says what is wrong with the address of a database, and no password: %s', (database) => {
+    expect(problemsOf({ SVC_DATABASE: database }, {}, {})).toEqual([
+      'SVC_DATABASE must be an address as postgres://USER:PASSWORD@HOST/NAME or postgres://USER:PASSWORD@HOST,HOST/NAME.',
+    ])
+  })
+
+  test.each([
+    'postgres:///svc?host=/run/postgresql',
+    'postgres://svc:s%40cret@db-1:5432,db-2:6432/svc?sslmode=verify-full&target_session_attrs=read-write',
+  ])('takes %s', (database) => {
+    expect(problemsOf({ SVC_DATABASE: database }, {}, {})).toEqual([])
+  })
 
   test.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])('is no option by the name of %s', (name) => {
     expect(problemsOf({}, JSON.parse(`{${JSON.stringify(name)}: 1}`) as Record<string, unknown>, {})).toEqual([
