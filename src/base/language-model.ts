@@ -16,7 +16,6 @@ export interface ModelCall {
   arguments: string
 }
 
-/** Nesting limit of arguments. */
 export const ARGUMENT_DEPTH = 32
 
 /** The arguments of a call; undefined if they are not a JSON object or nested too deeply. */

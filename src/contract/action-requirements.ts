@@ -8,7 +8,6 @@ export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' 
 
 export const takesDevice = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.device === true
 
-/** Whether an action needs the CSRF token when it is called in a session. */
 export const needsToken = (action: AnyAction): boolean => action.method === 'POST' && takesSession(action)
 
 /** The credentials of an action in words. */

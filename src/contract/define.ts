@@ -46,7 +46,6 @@ export interface ActionSpec {
   streams?: true
   /** The JSON response. Undeclared fields are never sent. */
   result: TSchema
-  /** Error codes in addition to the general ones. */
   errors: readonly ErrorCode[]
   /** Fields of failures in addition to those of their code. */
   failureFields?: TProperties

@@ -58,7 +58,6 @@ export const PUSH_BODY = 8 * 1_048_576
 /** Largest JSON body in bytes of actions without authentication. */
 export const OPEN_BODY = 16 * 1_024
 
-/** Deepest nesting of a JSON body. */
 export const JSON_DEPTH = 32
 /**
  * Maximum number of values in a JSON body, including lists and objects: by default, without authentication, and for a

@@ -10,7 +10,6 @@ import { requestHeaders, responseHeaders, type ResponseHeader } from './headers.
 /** The address of an action in the document: its endpoint for default actions, otherwise below it. */
 const addressOf = (action: AnyAction): string => (action.byDefault ? action.path : addressBelow(action))
 
-/** The endpoint of an action, with its key in the contract and its actions. */
 const endpointOf = ({ path }: AnyAction) =>
   Object.entries(contract).find(([, endpoint]) => endpoint.path === path)! as [
     keyof typeof contract,

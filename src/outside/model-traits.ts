@@ -61,7 +61,6 @@ const stringsOf = (value: unknown): string[] =>
 const countOf = (...values: unknown[]): number | undefined =>
   values.find((value): value is number => Number.isSafeInteger(value) && (value as number) >= 1_024)
 
-/** Queries a server for its models and their abilities. */
 export function makeModelTraits(ollamaHost = OLLAMA): Omit<LanguageModels, 'ask'> {
   const models = async (server: ModelServer) => listOf((await json(server, `${baseOf(server)}/models`))['data'])
 

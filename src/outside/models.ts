@@ -89,7 +89,6 @@ async function ask(request: ModelRequest): Promise<ModelReply> {
   }
 }
 
-/** A call without a name or ID. */
 const EMPTY_CALL: ModelCall = { id: '', name: '', arguments: '' }
 
 /** Whether an error concerns a call that the model wrote, and not the whole response. */

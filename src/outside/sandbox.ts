@@ -66,7 +66,6 @@ function argumentsFor(folder: string): string[] {
   return [...NAMESPACE_OPTIONS, ...mounts, '--remount-ro', '/', '--', ...EACH, '/bin/sh', '/command']
 }
 
-/** Changes the owner to the user who starts the sandbox. */
 const chownToNobody = (path: string): Promise<void> => (isRoot ? chown(path, NOBODY, NOBODY) : Promise.resolve())
 
 /** Writes the files of a job below a folder; regular files only, and none outside it. */

@@ -6,7 +6,6 @@ import { plainText } from './markdown-text.ts'
 /** Shows an answer while it is generated. */
 export interface AnswerOutput {
   onEvent(event: AskEvent): Promise<void>
-  /** Prints a note between parts of the answer. */
   info(text: string): void
   /** Ends the answer or this part of it, also when it was interrupted. */
   end(): Promise<void>

@@ -6,7 +6,6 @@ import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts
 import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'
 
-/** Lists the files that a partial restore lost, one per line. */
 function lostLines({ contents, files }: Restored['lost']): string[] {
   if (contents.length + files.length === 0) return []
   const lines = contents.flatMap(({ sha256, used_by }) => (used_by.length > 0 ? used_by : [`content ${sha256}`]))

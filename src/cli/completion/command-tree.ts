@@ -60,6 +60,5 @@ export async function readTree(nouns: Record<string, Noun>): Promise<Tree> {
   return { nouns: all, globals: [...globals, help] }
 }
 
-/** Global flags that take a value. */
 export const valueGlobals = ({ globals }: Tree): string[] =>
   globals.flatMap(({ long, takesValue }) => (takesValue ? [long] : []))

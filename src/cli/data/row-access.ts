@@ -33,7 +33,6 @@ interface Context {
 /** Milliseconds without a byte before the server counts as unreachable; short, because there is a replica. */
 const TIMEOUT = 20_000
 
-/** The account's rows in the local replica. */
 export interface RowAccess {
   copy: Replica
   /** Updates the replica, or prints how old it is. */

@@ -28,7 +28,6 @@ export const list = command({
   },
 })
 
-/** Shortens the list of files in one folder to that folder. */
 function shortly(files: readonly string[]): string {
   const folders = new Set(files.map((file) => file.slice(0, file.indexOf('/') + 1)))
   return folders.size === 1 && !folders.has('') ? [...folders].join('') : files.join(', ')

@@ -94,7 +94,6 @@ export function templateNamed(name: string): Template {
   return template
 }
 
-/** The files of a template with placeholders replaced, by output name. */
 export async function filledFiles({ files }: Template, values: Values): Promise<{ name: string; text: string }[]> {
   const from = folder()
   return Promise.all(

@@ -29,7 +29,6 @@ export interface ChatState {
   /** Users typing in the open room. */
   typing: Polled['typing']
   unread: Map<number, number>
-  /** Rooms with a mention of the user since they were last open. */
   mentions: Set<number>
   /** The first message that was unread when the room was opened. */
   newFrom: number | undefined

@@ -6,7 +6,6 @@ export function emojiNamed(text: string): string {
   return (name !== undefined && Object.hasOwn(nameToEmoji, name) ? nameToEmoji[name] : undefined) ?? text
 }
 
-/** Emoji whose names start with a text, then those that contain it. */
 export function emojiLike(text: string, most: number): { name: string; emoji: string }[] {
   const wanted = text.toLowerCase()
   const all = Object.entries(nameToEmoji).map(([name, emoji]) => ({ name, emoji }))

@@ -27,7 +27,6 @@ export async function roomFiles(api: Api, room: ChatRoom): Promise<RoomFile[]> {
   return items.filter(({ type }) => type === 'file')
 }
 
-/** Uploads a local file to a room under its own name. Fails if the name exists. */
 export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Promise<{ name: string; size: number }> {
   const name = basename(local).normalize('NFC')
   const found = await stat(local)

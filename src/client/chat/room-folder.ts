@@ -1,6 +1,5 @@
 import type { ChatRoom } from './room-names.ts'
 
-/** The folder of all rooms. */
 export const SHARED = '/Teamchat'
 // Characters that a folder's name replaces with `_`.
 // oxlint-disable-next-line no-control-regex

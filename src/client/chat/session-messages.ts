@@ -17,7 +17,6 @@ interface Parts {
   clock: Clock
   changed: () => void
   heard: (message: Message, forMe: boolean) => void
-  /** Called for own messages that arrive. */
   arrived: (message: Message) => void
   background: (work: Promise<unknown>) => void
   isFocused: () => boolean

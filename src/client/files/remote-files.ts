@@ -51,7 +51,6 @@ export interface RemoteTree {
   directories: string[]
 }
 
-/** All files and folders below a folder, with the server's paths. */
 export async function readTree(api: Api, folder: string): Promise<RemoteTree> {
   if (isShared(folder)) return readShared(api, folder)
   const answer = await readJson(await api.receive(syncFiles.actions.manifest, {}), api.url)

@@ -73,7 +73,6 @@ export function makeBase(db: SqliteFile) {
       })
     },
 
-    /** Replaces all rows. */
     replace({ rows, cursor, epoch }: Everything, now: number): void {
       db.run('delete from rows')
       for (const [table, list] of rows) for (const row of list) upsert(table, row)

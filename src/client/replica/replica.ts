@@ -105,7 +105,6 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     count: () => ({ waiting: queue.count(), ...rejected.count() }),
     nextBatch: (most?: number): Waiting[] => db.transaction(() => queue.nextBatch(most)),
     unsent: (batch: readonly Waiting[]): void => db.transaction(() => queue.unsent(batch)),
-    /** Applies the results of a batch. */
     settle(batch: readonly Waiting[], results: readonly Outcome[], awaited: Awaited): PushResult[] {
       return db.transaction(() =>
         batch.map((waiting, index) => outcomes.settle(waiting, results[index]!, awaited, clock.now())),

@@ -38,7 +38,6 @@ export interface Side {
   mtime: number | null
 }
 
-/** A conflict copy beside the server's version. */
 export interface FileConflict {
   /** Stays the same while the copy keeps its path. */
   id: string

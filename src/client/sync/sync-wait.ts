@@ -28,7 +28,6 @@ export interface WaitResult {
   waited_ms: number
   /** Remaining changes, as far as checked. */
   pending: number
-  /** Items that a run would skip. */
   skipped: Summary['skipped']
   /** Why a run would not start: waiting longer is pointless. */
   refused?: Summary['refused']

@@ -42,7 +42,6 @@ function makeDraftStore<N extends TableName>(name: string) {
     bridge.setUnsaved([...next.values()].some(({ state }) => state === 'conflict' || state === 'failed'))
   }
 
-  /** Restores drafts of an earlier page. */
   async function restore(): Promise<string[]> {
     const text = await bridge.getItem(name)
     const stored = text === null ? [] : (JSON.parse(text) as Draft<N>[])

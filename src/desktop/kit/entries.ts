@@ -19,7 +19,6 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const table = openTable(name)
   const drafts = makeAutosave(table, 'drafts')
   const open = signal<string | undefined>(undefined)
-  /** A new entry that is not complete yet. */
   const newEntry = signal<Entry<N> | undefined>(undefined)
 
   const { all, find } = overlayDrafts(table, drafts, blank)
@@ -75,9 +74,7 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
       newEntry.value = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
       open.value = key
     },
-    /** Saves a complete new entry without opening it. */
     add: (fields: Partial<Fields<N>>): void => void drafts.write(undefined, { ...blank, ...fields }),
-    /** Closes the open entry and saves all drafts. */
     close(): void {
       newEntry.value = undefined
       open.value = undefined

@@ -79,7 +79,6 @@ export function EntryAlert<N extends TableName>({
   )
 }
 
-/** Shows whether an entry is saved. */
 export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
   const state = of.draftOf(entry)?.state
   const isSaved = state === undefined && entry.row !== undefined

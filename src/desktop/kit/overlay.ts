@@ -31,7 +31,6 @@ export function overlayDrafts<N extends TableName>(table: Table<N>, drafts: Auto
     updated_at: new Date().toISOString(),
   })
 
-  /** Rows without their drafts. */
   const saved = computed<readonly Entry<N>[]>(() => table.rows.value.map(entryOf))
 
   /** Drafts without a row; a draft whose row exists is shown as that row. */

@@ -40,7 +40,6 @@ const words = catalogue(
   },
 )
 
-/** Title of a security event, with the name of the device if there is one. */
 export const securityEventTitle = ({ kind, device_name }: SecurityEvent): string =>
   device_name ? `${words(kind)}: ${device_name}` : words(kind)
 

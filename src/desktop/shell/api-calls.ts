@@ -17,7 +17,6 @@ const STREAM_IDLE_TIMEOUT = 180_000
 
 let csrfToken: string | undefined
 
-/** Sets the CSRF token of the following requests. */
 export const setCsrfToken = (token: string | undefined): void => void (csrfToken = token)
 
 const api = makeApi({ url: location.origin, token: undefined, transport: makeBrowserTransport(() => csrfToken) })

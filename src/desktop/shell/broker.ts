@@ -68,7 +68,6 @@ function tablesOf(params: Record<string, unknown>): string[] | undefined {
   return operations.map((operation: unknown) => (isRecord(operation) ? String(operation['table']) : ''))
 }
 
-/** The state of the desktop that apps adopt. */
 export const desktopState = (): DesktopState => ({ theme: theme.value, language: language.value, online: online.value })
 
 export const welcomeMessageFor = ({ slug, path }: AppWindow): WelcomeMessage => ({
@@ -80,7 +79,6 @@ export const welcomeMessageFor = ({ slug, path }: AppWindow): WelcomeMessage => 
   preferences: preferences.value,
 })
 
-/** Refreshes what a call of an app changed in the desktop. */
 function refreshAfter(action: ActionName, params: Record<string, unknown>): void {
   if (action === 'teamChat.read') markRoomRead(Number(params['room_id']))
   else if (action.startsWith('desktopComponents.')) announceComponentsChange()

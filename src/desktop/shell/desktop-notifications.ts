@@ -42,7 +42,6 @@ export function markAllRead(): void {
     notifications.value = notifications.value.map((notification) => ({ ...notification, isRead: true }))
 }
 
-/** Marks notifications of a path as read when the user has opened it. */
 export function markPathRead(slug: string, path: string): void {
   const isUnreadOfPath = (one: DesktopNotification): boolean => !one.isRead && one.slug === slug && one.path === path
   if (notifications.value.some(isUnreadOfPath))

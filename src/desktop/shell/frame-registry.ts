@@ -141,7 +141,6 @@ function sendWelcome(frame: Frame): void {
 /** Delay before prewarming, ms, so that it does not compete with the app that was just opened. */
 const PREWARM_DELAY = 500
 
-/** Prewarms a frame for the next app. */
 export const schedulePrewarm = (): void => void setTimeout(prewarm, PREWARM_DELAY)
 
 /** A built-in app has rendered; or it could not be loaded in the prewarmed page and gets a new frame. */
@@ -221,7 +220,6 @@ addEventListener('blur', () => {
   })
 })
 
-/** Sends a message to an open app. */
 export function sendToApp(window: number, message: { type: 'svc-path'; path: string } | { type: 'svc-back' }): void {
   const frame = [...frames].find((one) => one.window === window)
   frame?.element.contentWindow?.postMessage(message, '*')

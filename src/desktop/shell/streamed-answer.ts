@@ -2,7 +2,6 @@ import { serverSentEvents } from '../../client/ask/event-stream.ts'
 import { Unreachable } from '../../client/errors.ts'
 import { ApiError } from '../kit/api-error.ts'
 
-/** Receives the events of a stream. */
 export type StreamListener = (event: string, data: unknown) => void
 
 function parse(text: string): Record<string, unknown> {

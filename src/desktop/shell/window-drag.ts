@@ -3,7 +3,6 @@ import { insets, moveTo, place, raise, windows, type AppWindow, type Rect, type 
 
 type Side = 'n' | 'e' | 's' | 'w' | 'ne' | 'nw' | 'se' | 'sw'
 
-/** Where the dragged window would snap. */
 export const snapTarget = signal<Exclude<Place, 'free'> | undefined>(undefined)
 
 /** Distance from the edge of the screen at which a window snaps, pixels. */

@@ -32,7 +32,6 @@ export interface AppWindow extends Rect {
   minimised: boolean
   /** Windows with a higher number are in front. */
   depth: number
-  /** Incremented to reload the app. */
   reloads: number
   unsaved: boolean
   /** Number of views of the app that the Back button of a phone leaves one by one. */

@@ -11,7 +11,6 @@ const current = new AsyncLocalStorage<{ user: number; authority: Authority }>()
 export const withAuthority = <T>(user: number, authority: Authority, work: () => T): T =>
   current.run({ user, authority }, work)
 
-/** The database with writes that check the current authority. */
 export const authorized = (database: Database): Database => ({
   ...database,
   write(scope, unit) {

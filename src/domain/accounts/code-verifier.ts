@@ -70,7 +70,6 @@ export interface CodeVerifierDeps {
  * 15 minutes, an attacker who knows the password would guess a code within two years.
  */
 export function makeCodeVerifier({ database, clock, sealKey, queue, audit }: CodeVerifierDeps): CodeVerifier {
-  /** Consumes the backup or bypass code with this hash. */
   async function takeCode(tx: Writer, user: number, hash: string): Promise<Kind | undefined> {
     const backup = findBackupCode(await backupCodesOf(tx, user), hash)
     if (backup) return (await takeBackupCode(tx, backup.id)) ? 'backup_code' : undefined

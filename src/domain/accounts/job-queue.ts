@@ -5,7 +5,6 @@ export interface QueueOptions {
   atOnce: number
   /** Jobs that may wait, first in, first out. */
   waiting: number
-  /** The error for a job that finds the queue full. */
   full: () => Fault
 }
 

@@ -176,7 +176,6 @@ async function verify(
   throw fault('invalid_credentials')
 }
 
-/** The accounts that a login writes for. */
 async function accountsOf<T>({ replaced }: Grant<T>, user: number): Promise<number[]> {
   const other = await replaced?.()
   return other === undefined ? [user] : [user, other]

@@ -21,13 +21,11 @@ import { orNotFound } from './user.ts'
 
 export type { AccountData } from '../../storage/accounts/account-data.ts'
 
-/** What the heir received. */
 export interface HandedOver extends Handover {
   /** Quota of the heir in bytes, -1 for unlimited. */
   quota_bytes: number
 }
 
-/** What happens to the account's files and messages. */
 export interface RemovalOptions {
   /** Id of the account that receives the files; without one they are deleted. */
   heir?: number | undefined
@@ -88,7 +86,6 @@ interface Measured {
 
 const beingRemoved = ({ username }: Account): Fault => fault('conflict', { text: `"${username}" is being removed.` })
 
-/** The account that receives the files. */
 async function heirOf(on: Reader, id: number, heir: number | undefined): Promise<Account | undefined> {
   if (heir === id) throw fault('bad_request', { text: 'The files must go to another account.' })
   if (heir === undefined) return undefined

@@ -9,7 +9,6 @@ import { ASSISTANT_CONTEXT, ASSISTANT_HISTORY, ASSISTANT_IMAGE } from '../../con
 
 export type Question = Omit<Params<typeof assistant.actions.ask>, 'stream'>
 
-/** The validated attachments of a question. */
 export interface Attachments {
   history: ModelMessage[]
   /** The desktop context as text; undefined for none. */

@@ -21,7 +21,6 @@ const CONFIRMATION_LIFETIME = 300 * SECOND
 
 export type Answered = Omit<AssistantAnswer, 'ok'>
 
-/** The client that waits for an answer. */
 export interface Waiting {
   /** Aborts when the client is gone. */
   signal: AbortSignal
@@ -114,7 +113,6 @@ function makeAnswer({ database, clock, continueRun, budgets, toolsFor, ledger }:
   return answer
 }
 
-/** Answers questions in conversations and stores the answers. */
 export function makeConversationAnswers(deps: Deps) {
   const { database, clock, models, conversations, newRuns, budgets, bounds } = deps
   const answer = makeAnswer(deps)

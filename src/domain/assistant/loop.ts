@@ -126,7 +126,6 @@ async function delegate(loop: Loop, run: Run, context: RunContext): Promise<bool
   return true
 }
 
-/** Gives the speaker the worker's report and lets it answer. */
 async function answerWithReport(loop: Loop, run: Run, context: RunContext): Promise<void> {
   const { messages, handed } = run.speaker!
   const last = run.worker.messages.at(-1)

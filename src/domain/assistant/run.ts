@@ -4,7 +4,6 @@ import type { CallContext } from './tools/tool-calls.ts'
 import type { Choice } from './models/models.ts'
 import { readable } from './model-text.ts'
 
-/** The messages of one model. */
 export interface Thread {
   model: string
   messages: ModelMessage[]
@@ -58,7 +57,6 @@ export function textEmitter(run: Run, emit: Emit): (chunk: string) => Promise<vo
   }
 }
 
-/** A run that has not begun. */
 export const newRun = (worker: Thread, tainted: boolean): Run => ({
   worker,
   due: [],

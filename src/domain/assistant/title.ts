@@ -4,7 +4,6 @@ import { readable } from './model-text.ts'
 
 const LENGTH = 60
 
-/** Characters of the message that are searched for a title. */
 const SEARCHED = 4_000
 
 /** A shorter sentence is a greeting: the title includes the next one. */

@@ -72,7 +72,6 @@ export function makeBackups(deps: Deps) {
       return failed && (place === undefined || failed.place === place) ? failed : undefined
     },
 
-    /** Records a failure that the failing process could not record. */
     failed: (message: string, place: string): Promise<void> =>
       database.write('instance', async (tx) => {
         await putRecord(tx, 'failed', { at: clock.now(), message, place })
@@ -88,7 +87,6 @@ export function makeBackups(deps: Deps) {
         await audit.record(tx, { kind: 'backup.proven', detail: { id, place } })
       }),
 
-    /** Records that somebody gave the passphrase of a place. */
     passphraseGiven: (place: string): Promise<void> =>
       writeUnseen(deps, (tx) => putRecord(tx, 'passphrase', { at: clock.now(), place })),
 
@@ -102,7 +100,6 @@ export function makeBackups(deps: Deps) {
     pruned: (ids: readonly string[], place: string): Promise<void> =>
       writeUnseen(deps, (tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
 
-    /** Records a changed passphrase. */
     rekeyed: (place: string): Promise<void> =>
       database.write('instance', async (tx) => {
         await putRecord(tx, 'passphrase', { at: clock.now(), place })

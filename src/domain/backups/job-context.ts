@@ -1,4 +1,3 @@
-/** Progress and cancellation of a long job. */
 export interface JobContext {
   progress?: {
     /** The total in bytes, once known. */

@@ -7,7 +7,6 @@ import { enterRoom, takeRoom } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { assertContent, fold } from './message-text.ts'
 
-/** A message that mentions the assistant. */
 export interface MentionedMessage {
   message: number
   room: number
@@ -20,7 +19,6 @@ interface Deps {
   clock: Clock
 }
 
-/** Posts the assistant's answers in rooms with the membership of the user who asked. */
 export const makeAssistantReplies = ({ database, clock }: Deps) => ({
   /** Shows that an answer is in progress, until it is posted or `until` (epoch ms). False while another server answers. */
   async begin({ message, room, user, name }: MentionedMessage, until: number): Promise<boolean> {
@@ -58,7 +56,6 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
     })
   },
 
-  /** Ends a mention without an answer. */
   async dismiss({ message, room }: Pick<MentionedMessage, 'message' | 'room'>): Promise<void> {
     await database.write({ rooms: [room] }, async (tx) => {
       // Wakes the requests that wait for the room: the progress ended.

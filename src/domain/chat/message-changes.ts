@@ -51,7 +51,6 @@ export function makeMessageChanges({ database, clock, audit }: Deps) {
     recordForMembers(tx, { room, table: 'svc_messages', row, deleted }, clock.now())
 
   return {
-    /** Edits a message of the user's own. */
     async edit({ id: user }: Author, { message_id, content }: { message_id: number; content: string }): Promise<void> {
       assertContent(content)
       await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {

@@ -10,7 +10,6 @@ export function assertContent(content: string): void {
   if (!fitsBytes(content, CONTENT_BYTES)) throw badRequest('content', `must be at most ${CONTENT_BYTES} bytes long`)
 }
 
-/** Trims a room's name. Refuses one that does not fit on a line. */
 export function readRoomName(text: string): string {
   const name = text.trim()
   if (name === '' || printable(name) !== name) throw badRequest('name', 'must be a text on one line')

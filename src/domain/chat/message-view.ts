@@ -55,10 +55,8 @@ export async function viewsOf(on: Reader, messages: readonly Message[]): Promise
   return messages.map((message) => viewOf(message, reactions.get(message.id) ?? []))
 }
 
-/** Reactions as one user sees them. */
 export const reactionsFor = (user: number, reactions: SharedMessage['reactions']): ShownReactions =>
   reactions.map((reaction) => ({ ...reaction, mine: reaction.user_ids.includes(user) }))
 
-/** Messages as one user sees them. */
 export const shownTo = (user: number, messages: readonly SharedMessage[]): ShownMessage[] =>
   messages.map((message) => ({ ...message, reactions: reactionsFor(user, message.reactions) }))

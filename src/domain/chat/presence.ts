@@ -40,6 +40,5 @@ export const makePresence = ({ database, clock }: Deps) => ({
   /** Users active within the last 2 minutes, by name. */
   online: (): Promise<Person[]> => activeUsers(database.read, clock.now() - ONLINE_WITHIN),
 
-  /** Active users, by name. */
   users: (): Promise<Person[]> => activeUsers(database.read),
 })

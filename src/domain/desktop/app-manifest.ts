@@ -3,7 +3,6 @@ import { isVersion } from '../../base/semver.ts'
 import { categories } from '../../contract/app-categories.ts'
 import { SLUG } from '../../contract/slug.ts'
 
-/** Path of the manifest in a package. */
 export const MANIFEST = 'app.json'
 
 /** The content of `app.json`, with defaults filled in. */
@@ -24,7 +23,6 @@ export interface AppManifest {
   admin_only: boolean
 }
 
-/** A problem or warning remark a package. */
 export interface Remark {
   /** Path in the package; empty for the package itself. */
   file: string

@@ -113,7 +113,6 @@ function assertDescription(text: string): void {
 
 const without = (slugs: readonly string[], slug: string) => slugs.filter((each) => each !== slug)
 
-/** Enables and disables apps. */
 function makeAppSwitch({ settings, audit }: Pick<Deps, 'settings' | 'audit'>) {
   /** Refuses with fault `conflict` if configuration outside the database decides which apps are disabled. */
   async function assertSwitchable(): Promise<void> {
@@ -143,7 +142,6 @@ function makeAppSwitch({ settings, audit }: Pick<Deps, 'settings' | 'audit'>) {
   }
 }
 
-/** Administration of all apps. */
 export function makeAppRegistry({ database, settings, clock, audit, policy }: Deps) {
   async function assertDetails({ name, description, icon_url, app_path }: Partial<AppDetails>): Promise<void> {
     if (name !== undefined) assertName('name', name)

@@ -180,7 +180,6 @@ export function makeComponents({ database, clock, audit }: Deps) {
       }))
     },
 
-    /** All components of all accounts or of one, for administrators. */
     overview: (user?: number): Promise<ComponentOverview[]> => componentOverviews(database.read, user),
 
     /** Deactivates all components of an account; versions and profiles stay. Returns their number. For administrators. */

@@ -125,7 +125,6 @@ const systemApps: readonly SystemApp[] = [
 
 const systemSlugs: ReadonlySet<string> = new Set(systemApps.map(({ slug }) => slug))
 
-/** Whether the slug belongs to a system app. */
 export const isSystemSlug = (slug: string): boolean => systemSlugs.has(slug)
 
 /** Registers missing system apps; idempotent, also when two processes run it at once. */

@@ -131,7 +131,6 @@ async function plan(parts: Pick<Parts, 'reach' | 'change'>, user: number, operat
   return planned instanceof Fault ? { path, scope: {}, step: planned } : { path, ...planned }
 }
 
-/** What the steps of one account write. */
 function commonScope(steps: readonly Prepared[]): WriteScope {
   const owned: OwnerScope[] = []
   for (const { step, scope } of steps) {

@@ -43,7 +43,6 @@ interface CopyOf {
   entry: number | null
 }
 
-/** Inserts a copy of one node, owned by the copying account. */
 function insertCopy(
   tx: Writer,
   node: Node,
@@ -130,7 +129,6 @@ export const makeCopy = (parts: Parts) => {
   const { database, clock, tree, reach, allowance, bounds, heavy, jobs } = parts
   const { stage, abandon } = makeStaging(parts)
 
-  /** Resolves the target and the source node of a copy. */
   async function lookUp(tx: Writer | Database['read'], user: number, from: ParsedPath, to: ParsedPath) {
     const source = await reach.resolve(tx, user, from)
     const target = await reach.resolve(tx, user, to)

@@ -50,7 +50,6 @@ const hashOf = (lines: string[]): string => createHash('sha256').update(lines.so
 /** The mark of an empty folder. */
 export const EMPTY = hashOf([])
 
-/** Looks up paths in all trees, inside a transaction. */
 export function makePathLookup({ tree, reach }: { tree: Tree; reach: PathResolver }) {
   async function lookUp(
     tx: Writer,

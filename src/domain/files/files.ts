@@ -53,7 +53,6 @@ export function makeFiles(parts: Parts) {
   const history = makeHistory({ ...parts, database: parts.unattended, jobs: treeJobs })
   const jobs = {
     soon: treeJobs.soon,
-    /** Finishes the account's tree jobs and trims its history. */
     async settle(user: number): Promise<void> {
       await treeJobs.settle(user)
       await history.trim(user)

@@ -116,7 +116,6 @@ async function expand(on: Reader, items: readonly Item[]): Promise<Packed[]> {
   return entries
 }
 
-/** Lists folders of all trees for archives. */
 export const makePack = ({ database, tree, reach, heavy }: Parts) => {
   async function roomItem(on: Reader, { id, name, modified }: RoomFolder): Promise<Item> {
     const mtime = Math.floor(Date.parse(modified) / 1_000)

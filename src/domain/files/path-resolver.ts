@@ -15,7 +15,6 @@ export interface ParsedPath {
 /** The purpose of a path: `place` for something to create, `thing` for something that exists. */
 export type Naming = 'place' | 'thing'
 
-/** Maps the paths of an interface to trees. */
 export interface PathResolver {
   /** Parses the path of something to change. Faults: `bad_path`, `forbidden` for virtual folders. */
   parse(path: string, naming?: Naming): ParsedPath
@@ -59,7 +58,6 @@ export function pathResolver(tree: Tree): PathResolver {
 export const scopeOf = (user: number, ...addresses: ParsedPath[]): WriteScope =>
   addresses.every(({ room }) => room === undefined) ? { accounts: [user] } : 'instance'
 
-/** What a change inside a tree writes. */
 export const scopeOfTree = ({ user_id, room_id }: { user_id: number; room_id: number | null }): WriteScope =>
   room_id === null ? { accounts: [user_id] } : 'instance'
 

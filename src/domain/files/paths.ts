@@ -47,7 +47,6 @@ export function segmentsOf(path: string): Segments {
 /** Whether a path is in the files of a chat room, which others see. Fault `bad_path`. */
 export const isOfRooms = (path: string): boolean => isReserved(segmentsOf(path)[0])
 
-/** Parses a path of the account's own files other than the root. */
 export function ownSegments(path: string): Segments {
   const segments = segmentsOf(path)
   if (segments.length === 0) throw bad('The path names the root folder.')

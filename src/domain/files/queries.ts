@@ -47,7 +47,6 @@ export async function folderPaths(at: Reader, user: number, root: number): Promi
   return paths
 }
 
-/** Builds a manifest page by page. */
 function buildManifest({ database, tree }: Parts, user: number, extra: Record<string, unknown>): Promise<Buffer[]> {
   return database.snapshot(async (at) => {
     const { seq } = (await headOf(at, user))!
@@ -72,7 +71,6 @@ function buildManifest({ database, tree }: Parts, user: number, extra: Record<st
   })
 }
 
-/** Reads the account's own tree for sync clients. */
 export function makeQueries(parts: Parts) {
   const { database, contents, tree } = parts
   /** Manifests in progress, by account and state of the tree. */

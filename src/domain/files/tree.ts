@@ -6,7 +6,6 @@ import { isAwaited } from '../../storage/files/tree-slices.ts'
 import type { Bounds } from './bounds.ts'
 import { nameKey, type Segments } from './paths.ts'
 
-/** Table name of files in the feed. */
 export const FILES_TABLE = 'svc_files'
 
 /** A tree and the acting user: an account's own tree, or a room's, where files count towards the user who stores them. */

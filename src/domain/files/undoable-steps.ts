@@ -40,7 +40,6 @@ export function makeSteps({ tree, reach, allowance, desktop }: StepParts, { look
     return []
   }
 
-  /** Runs a step and prepends the parents it created to its changes. */
   async function withParents(tx: Writer, user: number, path: string, step: () => Promise<FileChange[]>) {
     const missing = await missingAbove(tx, user, path)
     const own = await step()

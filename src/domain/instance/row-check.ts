@@ -34,7 +34,6 @@ export const damageProblems = (damage: readonly Damage[]): IntegrityProblem[] =>
         : integrityProblem('database-damaged', 'database', text),
     )
 
-/** All problems of the rows, from one snapshot. */
 export async function rowProblems(at: Reader): Promise<IntegrityProblem[]> {
   return [
     ...(await treeProblems(at)),

@@ -54,7 +54,6 @@ export interface UsageReport {
   default_quota: number
 }
 
-/** A wrong counter and its kind. */
 export interface CountDrift extends CounterMismatch {
   kind: 'files' | DataKind
 }
@@ -62,7 +61,6 @@ export interface CountDrift extends CounterMismatch {
 export interface Usage {
   /** Sets the default quota, bytes, -1 for unlimited. Throws `conflict` if the configuration overrides it. */
   setDefault(bytes: number, by?: AuditActor): Promise<void>
-  /** Usage of all accounts, from one snapshot. */
   report(): Promise<UsageReport>
   /** Corrects every wrong counter, one transaction per account; returns them. */
   recount(options?: { dryRun?: boolean }): Promise<CountDrift[]>
@@ -79,7 +77,6 @@ interface Parts {
 
 const DEFAULT = 'quota.default'
 
-/** Days of history used for a forecast. */
 const HISTORY_DAYS = 30
 
 const percentOf = (used: number, quota: number): number | null => {

@@ -19,7 +19,6 @@ import { fileName, FORMAT, FORMAT_VERSION, messagesName, names, roomFileName, ro
 import type { ExportParts } from './parts.ts'
 import { makeTar, once, type WritePiece, type Tar } from './tar.ts'
 
-/** An export in progress. */
 export interface Export {
   username: string
   /** Bytes of its own files, for a progress bar: the archive is slightly larger. */

@@ -5,7 +5,6 @@ import { LATEST_MTIME } from '../../contract/limits.ts'
 import { BadArchive } from './bad-archive.ts'
 import { partOf, type Part } from './layout.ts'
 
-/** An entry with a valid name and type. */
 export interface ArchiveEntry {
   name: string
   part: Part

@@ -135,7 +135,6 @@ export function readAccount(value: unknown, where: string): AccountRecord {
   return parseRecord(Account, value, where)
 }
 
-/** A row with its version and times. */
 export function readRow(table: TableName, value: unknown, where: string): WholeRow & { stamps: object } {
   const { version, created_at, updated_at } = parseRecord(Stamps, value, where)
   const { id: _, version: __, created_at: ___, updated_at: ____, ...values } = value as Record<string, unknown>

@@ -131,7 +131,6 @@ async function store(receiver: Receiver, entry: ArchiveEntry): Promise<void> {
   await discardBody(entry)
 }
 
-/** Reads lines and stores them in groups. */
 async function inGroups<T>(
   entry: ArchiveEntry,
   read: (value: unknown, where: string) => T,

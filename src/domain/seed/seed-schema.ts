@@ -145,7 +145,6 @@ export type SeedFile = Static<typeof File>
 export type SeedComponent = Static<typeof Component>
 export type SeedApp = Static<typeof App>
 
-/** The JSON Schema of a seed, for editors and other programs. */
 export const seedSchema = (): object => ({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Seed of an svc server',

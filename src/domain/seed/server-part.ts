@@ -80,7 +80,6 @@ export async function planApps({ desktop, seed, settings, problems }: Planning):
   }
 }
 
-/** The fields of an app that differ from the seed. */
 function changesOf({ slug: _, ...app }: SeedApp, found: RegisteredApp): Change {
   const differing = Object.entries(app).filter(([name, value]) => found[name as keyof RegisteredApp] !== value)
   return Object.fromEntries(differing)

@@ -24,7 +24,6 @@ const encodings = [
   { name: 'gzip', suffix: '.gz' },
 ] as const
 
-/** Reads a file and its precompressed variants. */
 async function read(folder: string, path: string): Promise<DesktopFile> {
   const bytes = await readFile(join(folder, path))
   const variants: Variant[] = []

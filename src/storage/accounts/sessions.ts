@@ -125,7 +125,6 @@ export async function deleteSessionByHash(tx: Writer, hash: string): Promise<voi
   ended(tx, await tx.q.deleteFrom('sessions').where('token_hash', '=', hash).returning('user_id').execute())
 }
 
-/** The account of the session or pending login with this hash. */
 export async function ownerOfCookie(on: Reader, hash: string): Promise<number | undefined> {
   const session = on.q.selectFrom('sessions').select('user_id').where('token_hash', '=', hash)
   const pending = on.q.selectFrom('pending_logins').select('user_id').where('token_hash', '=', hash)

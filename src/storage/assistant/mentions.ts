@@ -27,7 +27,6 @@ export async function mentionCount(on: Reader, room: number): Promise<number> {
   return Number(row?.count ?? 0)
 }
 
-/** The next mention of a room, with its text. */
 export const nextMention = (on: Reader, room: number): Promise<(Mention & { content: string }) | undefined> =>
   on.q
     .selectFrom('assistant_mentions')
@@ -39,7 +38,6 @@ export const nextMention = (on: Reader, room: number): Promise<(Mention & { cont
     .limit(1)
     .executeTakeFirst()
 
-/** Rooms with waiting mentions. */
 export async function roomsWithMentions(on: Reader): Promise<number[]> {
   const rows = await on.q.selectFrom('assistant_mentions').select('room_id').distinct().execute()
   return rows.map(({ room_id }) => room_id)

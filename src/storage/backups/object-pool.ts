@@ -48,7 +48,6 @@ export interface ObjectPool {
   settle(all: boolean): Promise<void>
   read(piece: Piece): AsyncIterable<Uint8Array>
   nameOf(sha256: string): string
-  /** The file of an object by that name. */
   pathOf(name: string): string
   /** Every object by file name, with its length on disk. */
   stored(): Promise<Map<string, number>>

@@ -58,7 +58,6 @@ const recipientOf = (passphrase: string, work: number, secret: Secret): Recipien
   },
 })
 
-/** Unwraps the file key. */
 const identityOf = (passphrase: string): Identity => ({
   async unwrapFileKey(stanzas) {
     const [stanza] = stanzas

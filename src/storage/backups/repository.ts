@@ -245,7 +245,6 @@ const fromStore = (store: BlobStore, sha256: string): Origin => ({
 const partOf = (file: string, start: number, size: number): AsyncIterable<Uint8Array> =>
   createReadStream(file, { start, end: start + size - 1, highWaterMark: DATABASE_PIECE }).on('error', () => undefined)
 
-/** A part of a file as an object. */
 const fromFile = (file: string, start: number, size: number): Origin => ({
   save: async (into) => bytesAtHand(await readAll(partOf(file, start, size))).save(into),
   exists: () => Promise.resolve(true),

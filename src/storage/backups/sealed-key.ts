@@ -5,7 +5,6 @@ import { readAll, openBytes } from './file-bytes.ts'
 import { DamagedBackup } from './backup-manifest.ts'
 import { headerOf, SEALED_KEY } from './passphrase.ts'
 
-/** The file of a repository with its key, sealed with the passphrase. */
 export const KEY_FILE = 'key.age'
 /** Longest key file that is read, bytes. */
 const MAX_KEY = 8_192

@@ -26,7 +26,6 @@ function here(): string {
   return createHash('sha256').update(`${hostname()}\n${processes}`).digest('hex').slice(0, 12)
 }
 
-/** The name of an archive while this process writes it. */
 export const unfinishedName = (): string => `.svc-archive-${here()}-${process.pid}-${randomHex(6)}.tmp`
 
 /** Removes archives that killed processes left in a folder; never those being written. */

@@ -19,7 +19,6 @@ export async function departFromChat(tx: Writer, removal: Removal, limit: number
   )
 }
 
-/** Messages of one author in one room. */
 interface MessageBatch {
   room: number
   ids: number[]

@@ -167,7 +167,6 @@ export async function insertRoom(
   return row?.id
 }
 
-/** Existing rooms that a user created. */
 export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
   const { count } = await on.q
     .selectFrom('rooms')

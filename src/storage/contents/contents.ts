@@ -36,7 +36,6 @@ export interface Contents extends ContentCheck, Collector {
   receive(source: AsyncIterable<Uint8Array>, max: number): Promise<Staged>
   /** Makes a large content durable in the blob store. From then on only the collector removes it. */
   publish(staged: Staged): Promise<void>
-  /** Discards a received content that is not published. */
   drop(staged: Staged): Promise<void>
   /** Records a published content that nothing references. */
   abandon(tx: Writer, user: number, staged: Staged, now: number): Promise<void>

@@ -30,7 +30,6 @@ export async function currentReleases(on: Reader): Promise<Map<number, StoredRel
   return new Map(rows.map(({ app_id, ...release }) => [app_id, release]))
 }
 
-/** Number and total size of a release's files. */
 export async function releaseSize(on: Reader, release: number): Promise<{ files: number; bytes: number }> {
   const row = await on.q
     .selectFrom('app_files')
@@ -85,5 +84,4 @@ const servedQuery = prepared<{ slug: string; path: string }, { sha256: string; s
     .where('app_files.path', '=', p.path),
 )
 
-/** A file of an app's active release. */
 export const servedFile = (on: Reader, slug: string, path: string) => first(servedQuery(on, { slug, path }))

@@ -68,7 +68,6 @@ export const versionsOfComponent = (on: Reader, user: number, component: string)
     .orderBy('version', 'desc')
     .execute()
 
-/** The next versions of all components of an account, by ID. */
 export const versionsAfter = (on: Reader, user: number, id: number, limit: number): Promise<StoredComponent[]> =>
   on.q
     .selectFrom('components')
@@ -216,7 +215,6 @@ export async function insertProfile(
   return { id, components: copied.length }
 }
 
-/** Stores a profile with its components. */
 export async function insertWholeProfile(
   tx: Writer,
   user: number,

@@ -8,7 +8,6 @@ import { first, prepared, type Reader, type SchemaDialect, type Writer } from '.
 /** Bytes counted per row in addition to its texts: numbers, index entries, feed entry. */
 export const ROW_BYTES = 256
 
-/** A table counted by triggers. */
 interface CountedTable {
   kind: DataKind
   table: string
@@ -92,7 +91,6 @@ function triggersOf({ trigger }: SchemaDialect, { kind, table, texts, parent }: 
   ]
 }
 
-/** Actual usage of the tables that triggers count. */
 const foundSources = (): RawBuilder<unknown>[] =>
   counted.map(({ kind, table, texts, parent }) => {
     const from = parent ? sql.raw(`${table} t join ${parent.table} p on p.id = t.${parent.key}`) : sql.raw(`${table} t`)
@@ -205,7 +203,6 @@ export async function repairDataUsage(tx: Writer, drifts: readonly DataDrift[]):
       .execute()
 }
 
-/** Counts the rows of accounts that were not counted yet. */
 export async function countUncounted(on: Reader, rows: readonly CountedRows[]): Promise<void> {
   const waiting = sql`(select user_id from data_usage where kind = 'rows' and items < 0)`
   const { rows: some } = await sql`select 1 from data_usage where kind = 'rows' and items < 0 limit 1`.execute(on.q)

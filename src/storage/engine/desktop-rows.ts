@@ -25,7 +25,6 @@ export interface ComponentProfileRow {
   created_at: number
 }
 
-/** A component as it was when the profile was saved. */
 export interface ProfileComponentRow {
   profile_id: number
   component_id: string

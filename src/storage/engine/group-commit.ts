@@ -3,7 +3,6 @@ import { collectNotifications, type BareWriter, type Notifications, type Notific
 
 // Units of work that wait at the same moment share one transaction and its flush.
 
-/** One write transaction at a time, for any engine. */
 export interface Transaction {
   readonly writer: BareWriter
   /** Waits until nobody else writes within these scopes. Throws `Busy` after too long. */

@@ -12,7 +12,6 @@ export interface Notification {
 /** A transaction of an engine, without notifications. */
 export type BareWriter = Omit<Writer, 'notify'>
 
-/** The listeners of this process. */
 export interface Notifications {
   listen(topic: Topic, listener: Listener): void
   /** Publishes the notifications of a committed transaction. */

@@ -48,7 +48,6 @@ function nameOf(text: string): string {
   return name
 }
 
-/** A connection or a pool, for Kysely. */
 export class PostgresConnection implements DatabaseConnection, Reader {
   readonly engine = 'postgres'
   readonly q: Kysely<Tables>

@@ -15,7 +15,6 @@ export interface PostgresHosts {
   connect<T>(attempt: () => Promise<T>): Promise<T>
 }
 
-/** The hosts of an address. */
 export function makePostgresHosts(address: string, config: pg.ClientConfig): PostgresHosts {
   const { urls } = postgresAddress(address)
   let current = urls[0]!

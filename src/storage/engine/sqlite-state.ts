@@ -15,7 +15,6 @@ import type { Database, ChangeWatch } from './database.ts'
 const SET_BACK = 10
 /** A file system with coarser timestamps, ns, rounds: two states could have the same times. */
 const COARSE_NS = 1_000_000n
-/** Least distance between the two times, ns. */
 const MIN_DISTANCE_NS = 5_000_000_000n
 
 /** Identifies the file at a path; undefined if there is none. */

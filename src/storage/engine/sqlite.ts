@@ -52,7 +52,6 @@ async function copy(reading: Connection, file: string, { without, progress }: Co
   }
 }
 
-/** The transaction of a group on SQLite. */
 const transactionOf = (
   writer: Connection,
   {

@@ -83,7 +83,6 @@ export async function recordAll(
   await recordQuery(tx, rows)
 }
 
-/** Head of an account's feed. */
 export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))
 
 /** Heads of several accounts, for long polls. */

@@ -58,7 +58,6 @@ const pageQuery = prepared<
 export const nextPage = (on: Reader, user: number, after: number, limit: number) =>
   pageQuery(on, { user, after, limit })
 
-/** A synchronised table in the feed. */
 export function tableSource(shape: TableShape): FeedSource {
   const columns = [...commonColumns, ...shape.columns.map(({ name }) => name)]
   return source(

@@ -39,7 +39,6 @@ export const keyedAnswer = (on: Reader, user: number, key: string) => first(keyQ
 export const rememberAnswer = (tx: Writer, row: IdempotencyKeyRow) =>
   tx.q.insertInto('idempotency_keys').values(row).execute()
 
-/** Deletes old responses to operations. */
 export const forgetOperations = deleteOldest({
   table: 'pushed_operations',
   age: 'created_at',

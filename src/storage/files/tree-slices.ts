@@ -205,7 +205,6 @@ async function fillingTops(on: Reader): Promise<Set<number>> {
   return new Set(rows.map(({ node_id }) => node_id))
 }
 
-/** A node and its ancestors. */
 async function* upwards(on: Reader, node: number): AsyncGenerator<number> {
   for (let at: number | null = node; at !== null; at = (await first(parentQuery(on, { id: at })))?.parent_id ?? null)
     yield at

@@ -6,7 +6,6 @@ import { FORMER_USER } from '../accounts/former-user.ts'
 // Checks the rows against the assumptions of the code. Each query returns at most `limit` violations; requests never
 // run them. Constraints of the database are checked too: others can change files, and disks fail.
 
-/** Tables of the migrations that are missing. */
 export async function missingTables(on: Reader, dialect: SchemaDialect): Promise<string[]> {
   const applied = await appliedMigrations(on)
   const there = new Set((await on.q.introspection.getTables()).map(({ name }) => name))
@@ -154,7 +153,6 @@ async function pathOfNode(on: Reader, node: number): Promise<string> {
   return `/${rows.map(({ name }) => name).join('/')}`
 }
 
-/** Number of rows that a check reads. */
 export async function rowCounts(on: Reader): Promise<{ nodes: number; changes: number }> {
   const count = async (table: 'nodes' | 'changes') =>
     Number(

@@ -34,7 +34,6 @@ export async function keptKey(dataDir: string, folder: string, repository: strin
   )
 }
 
-/** Stores the key of a repository. */
 export async function keepKey(dataDir: string, repository: string, key: Uint8Array): Promise<void> {
   await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
   await writeDurably(keyFile(dataDir, repository), `${Buffer.from(key).toString('hex')}\n`)

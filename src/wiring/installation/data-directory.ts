@@ -61,7 +61,6 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
   return partsOf(path)
 }
 
-/** Where backups are assembled. */
 export const scratchFolder = ({ path }: DataDirectory): string => join(path, 'tmp')
 
 /** Where contents are assembled that go to another machine. */

@@ -9,10 +9,8 @@ import { readRegularFile } from '../../host/regular-file.ts'
 import { BadDataDirectory, type DataDirectory } from './data-directory.ts'
 import { LostDatabase, PENDING_KEY } from './lost-database.ts'
 
-/** The secret key of the installation, in the folder of keys. */
 export const OWN_KEY = 'secret.key'
 
-/** The environment variable that names a shared key file. */
 const KEY_VARIABLE = 'SVC_SECRET_KEY_FILE'
 
 /** The key file shared by several servers; undefined if the data directory has its own. */

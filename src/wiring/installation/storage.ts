@@ -58,7 +58,6 @@ async function isInstallation({ read }: Database): Promise<boolean> {
   return tables.some(({ name }) => name === 'instance') && (await findFact(read, 'server_id')) !== undefined
 }
 
-/** Refuses a database on a server that this data directory was not used with. */
 async function assertOwnRows(directory: DataDirectory, database: Database, isNew: boolean): Promise<void> {
   if ((isNew || !(await hasAccounts(database))) && (await isThere(directory.database)))
     throw new BadDataDirectory(
@@ -93,7 +92,6 @@ async function openDatabase(
   }
 }
 
-/** Opens the contents of a data directory or of an address, for the process or for one job. */
 export async function openBlobs(
   directory: DataDirectory,
   address: string,

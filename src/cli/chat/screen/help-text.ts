@@ -25,7 +25,6 @@ const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ['Ctrl-C', 'clear the text; twice, or Ctrl-D: quit'],
 ]
 
-/** Columns of the keys and commands. */
 const KEYS_WIDTH = 18
 
 export const helpLines = (commands: readonly { usage: string; summary: string }[], width: number): Span[][] => [

@@ -75,7 +75,6 @@ function dayOf(message: Message): string {
   return day
 }
 
-/** A line with a text in the middle. */
 function rule(text: string, width: number, style: Omit<Span, 'text'>): HistoryLine {
   const room = Math.max(0, width - text.length - 2)
   const left = Math.min(3, room)

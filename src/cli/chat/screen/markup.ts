@@ -11,7 +11,6 @@ const CODE = 'cyan'
 /** Most combining marks per character; more would cover the lines around it. */
 const EXCESS_MARKS = /(\p{M}{6})\p{M}+/gu
 
-/** Makes a line of text from another user safe to print. */
 export const sanitize = (text: string): string => printable(text).replace(EXCESS_MARKS, '$1')
 
 /** Converts a message to lines that are safe to print, with code, emphasis, links and mentions styled. */

@@ -36,7 +36,6 @@ export interface ScreenState {
   /** Lines of the history hidden below the bottom. */
   scroll: number
   notify: (text: string, kind?: 'error') => void
-  /** Runs a task and shows its error. */
   runTask: (work: () => Promise<void>) => void
   room: () => ChatRoom | undefined
   /** Opens a room; the draft stays with the previous one. */
@@ -45,7 +44,6 @@ export interface ScreenState {
   /** Returns to composing. */
   write: () => void
   beginPurpose: (purpose: Omit<Purpose, 'draft'>, text: string) => void
-  /** Ends a purpose and restores the draft. */
   endPurpose: () => void
   /** Puts a rejected message back into the text field. */
   restoreRejected: (pending: Pending, error: Error) => void

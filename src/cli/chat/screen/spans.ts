@@ -27,7 +27,6 @@ export const widthOf = (text: string): number => (/^[ -~]*$/.test(text) ? text.l
 
 export const lineWidth = (line: Line): number => line.reduce((sum, { text }) => sum + widthOf(text), 0)
 
-/** Truncates a line to a width, with an ellipsis. */
 export function clip(line: Line, width: number): Span[] {
   if (lineWidth(line) <= width) return [...line]
   const kept: Span[] = []
@@ -45,7 +44,6 @@ export function clip(line: Line, width: number): Span[] {
   return kept
 }
 
-/** Truncates or pads a line to a width. */
 export function fit(line: Line, width: number, filling: Style = {}): Span[] {
   const cut = clip(line, width)
   return [...cut, { ...filling, text: ' '.repeat(Math.max(0, width - lineWidth(cut))) }]

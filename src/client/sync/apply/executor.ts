@@ -80,7 +80,6 @@ function makeRecorder(context: RunContext) {
   }
 }
 
-/** Runs operations and collects their results. */
 export function makeExecutor(context: RunContext) {
   const { results, end, assertRunning, fail, canStart, record } = makeRecorder(context)
 

@@ -131,7 +131,6 @@ const padded = (size: number): number => size + tarPadding(size).length
 /** Bytes of small pieces sent together. */
 const PIECE = 128 * 1024
 
-/** Joins generated pieces into larger ones. */
 function* joined(pieces: (() => Buffer[])[]): Generator<Uint8Array> {
   let parts: Buffer[] = []
   let size = 0

@@ -17,7 +17,6 @@ export function pathProblem(path: string): SkipCode | undefined {
   return isTooLong(path, MAX_BYTES) || path.split('/').length - 1 > MAX_SEGMENTS ? 'too_deep' : undefined
 }
 
-/** Whether a path lies in the engine's own folder. */
 export const isOwn = (path: string): boolean => path.slice(1).split('/', 1)[0] === OWN_FOLDER
 
 /**

@@ -115,7 +115,6 @@ export type SkipCode = keyof typeof skipCodes
 /** What is never synchronised, whatever happens: it is reported once. */
 export const isNeverSynchronised = ({ code }: { code: SkipCode }): boolean => code === 'symlink' || code === 'special'
 
-/** One skipped path, for the report. */
 export interface Skipped {
   path: string
   code: SkipCode

@@ -70,6 +70,5 @@ export function knownLimits(state: State): Limits {
   return Object.fromEntries(limits.filter(([, { max, per }]) => max > 0 && per > 0))
 }
 
-/** The last known capabilities of the server. */
 export const knownCapabilities = (state: State): Capabilities =>
   readCapabilities(state.get<KnownServer>('server')?.features ?? {})

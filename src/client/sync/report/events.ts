@@ -95,7 +95,6 @@ export interface Failure {
   message: string
 }
 
-/** What a run changed. */
 export interface Changes {
   uploaded: { files: number; bytes: number }
   downloaded: { files: number; bytes: number }

@@ -38,7 +38,6 @@ interface ReportParts {
   last: Summary | null | undefined
 }
 
-/** Additional data of a dry run. */
 interface DryRunData {
   local: Tree<LocalNode>
   remote: Tree<RemoteNode>

@@ -28,7 +28,6 @@ export const JOURNAL_SCHEMA = `
   create table if not exists holds (key text primary key, hold text not null) strict, without rowid;
 `
 
-/** A change of the journal in a commit. */
 export type JournalChange = { entry: NewEntry; run: string; at: number } | { postpone: Postponed } | { resume: string }
 
 interface Facts {

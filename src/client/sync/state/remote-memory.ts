@@ -64,7 +64,6 @@ export const toNode = (path: string, { sha256, size, mtime }: FileRow): BaseNode
 export const valuesOf = (node: FileState | { kind: string }): [string | null, number | null, number | null] =>
   'sha256' in node ? [node.sha256, node.size, node.mtime] : [null, null, null]
 
-/** Named values of a root. */
 interface Facts {
   get<T>(name: string): T | undefined
   set(name: string, value: unknown): void

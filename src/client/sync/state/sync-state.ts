@@ -48,7 +48,6 @@ export interface Copied {
   at: number
 }
 
-/** What one commit changes. */
 export type Change =
   | { put: string; node: BaseNode }
   | { drop: string }

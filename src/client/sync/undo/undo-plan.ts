@@ -29,13 +29,11 @@ export const leftReasons = {
 
 export type LeftReason = keyof typeof leftReasons
 
-/** An item that an undo does not change. */
 export interface LeftItem {
   path: string
   why: LeftReason
 }
 
-/** How a journal entry is undone. */
 export type Step = JournalEntry & {
   do: 'restore' | 'revive' | 'remove' | 'remove-copy' | 'bring-together' | 'move-back'
   /** The content of a file to be moved back. */

@@ -17,7 +17,6 @@ const LastBackup = ({ state: { last, overdue, in_future } }: { state: State }) =
   </>
 )
 
-/** Suggests a command for whatever is missing, to be run on the server. */
 const SuggestedCommands = ({ state: { schedule, last, proven } }: { state: State }) => (
   <section>
     <h3>{words('on_the_server')}</h3>

@@ -126,7 +126,6 @@ export async function ask(thread: Thread, text: string, picture?: Picture): Prom
   if (isComplete) setUnanswered(thread, '')
 }
 
-/** Repeats a question that was not answered. */
 export function retry(thread: Thread, answer: Turn): void {
   const at = thread.turns.value.indexOf(answer)
   const question = thread.turns.value[at - 1]

@@ -98,11 +98,9 @@ export const unsavedThreads = computed(() =>
   threads.value.filter(({ id, turns }) => id.value === undefined && turns.value.length > 0),
 )
 
-/** Incremented to focus the composer. */
 export const composerFocusRequests = signal(0)
 export const focusComposer = (): void => void composerFocusRequests.value++
 
-/** Dropped files, to be taken by the composer. */
 export const droppedFiles = signal<readonly File[]>([])
 
 /** On narrow screens: whether the list is shown instead of the conversation. */

@@ -22,7 +22,6 @@ function weekStart(day: string, first: 0 | 1): string {
   return addDays(day, -((noonOf(day).getDay() - first + 7) % 7))
 }
 
-/** The seven days of its week. */
 export const weekOf = (day: string, first: 0 | 1): string[] => {
   const start = weekStart(day, first)
   return Array.from({ length: 7 }, (_, index) => addDays(start, index))

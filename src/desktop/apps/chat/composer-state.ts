@@ -17,7 +17,6 @@ const composers = signal<ReadonlyMap<number, ComposerState>>(new Map())
 
 export const composerOf = (room: number): ComposerState => composers.value.get(room) ?? empty
 
-/** Incremented to focus the composer. */
 export const focusRequests = signal(0)
 
 export function updateComposer(room: number, change: Partial<ComposerState>): void {

@@ -25,7 +25,6 @@ const TYPING_EVERY = 4_000
 const MAX_PASTED = 100_000
 const bytesOf = (text: string): number => new Blob([text]).size
 
-/** The message that is replied to or edited. */
 function ComposerContext({ room }: { room: number }) {
   const { replyTo, editing } = composerOf(room)
   const message = editing ?? replyTo

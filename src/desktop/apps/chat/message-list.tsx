@@ -72,7 +72,6 @@ function Lines({ messages, start, end }: { messages: readonly Message[]; start: 
   )
 }
 
-/** The last message that was jumped to. */
 const highlighted = signal<number | undefined>(undefined)
 
 /** Position of a message on the screen, to be restored when messages are added above it. */

@@ -29,12 +29,10 @@ const RETRY = { first: 500, longest: 10_000, jitter: 0.5 }
 const TYPING_MS = 7_000
 
 export const logs = signal<ReadonlyMap<number, Log>>(new Map())
-/** Error of loading the open room. */
 export const logError = signal<unknown>(undefined)
 export const typing = signal<AnswerOf<'teamChat.poll'>['typing']>([])
 /** The first unread message when the room was opened. */
 export const firstUnread = signal<number | undefined>(undefined)
-/** A message to scroll to. */
 export const targetMessage = signal<number | undefined>(undefined)
 
 function updateLog(room: number, work: (log: Log) => void): void {
@@ -130,7 +128,6 @@ export async function loadOlder(room_id: number, limit = PAGE): Promise<void> {
   })
 }
 
-/** Opens a room at a message, loading older pages as needed. */
 export async function jumpTo({ room_id, message_id }: Pick<Message, 'room_id' | 'message_id'>): Promise<void> {
   current.value = room_id
   const isLoaded = () => logs.value.get(room_id)?.messages.some((one) => one.message_id === message_id)

@@ -43,7 +43,6 @@ function markNames(container: HTMLElement, names: ReadonlySet<string>, own: stri
   }
 }
 
-/** Opens links to room files in the Files app. */
 function follow(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a[href]') : null
   const path = /^#file:(\/.*)$/.exec(link?.getAttribute('href') ?? '')?.[1]

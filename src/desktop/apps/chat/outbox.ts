@@ -4,7 +4,6 @@ import { uuid } from '../../kit/rows.ts'
 import { ApiError } from '../../kit/api-error.ts'
 import { isTransient, type Message } from './store.ts'
 
-/** A message that the server has not confirmed. */
 export interface Pending {
   /** Idempotency key: the server stores a message once per id. */
   client_id: string

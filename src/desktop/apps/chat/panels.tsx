@@ -197,7 +197,6 @@ function SearchResults({ results }: { results: readonly Message[] }) {
   )
 }
 
-/** Searches messages in one room or in all. */
 export function SearchPanel({ room }: { room: ChatRoom | undefined }) {
   const [query, setQuery] = useState('')
   const [hits, setHits] = useState<readonly Message[] | undefined>(undefined)

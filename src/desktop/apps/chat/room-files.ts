@@ -18,7 +18,6 @@ interface Upload {
 }
 
 export const uploads = signal<readonly Upload[]>([])
-/** Incremented when this window changes files of a room. */
 export const changed = signal(0)
 
 /** The folder of a room in `/Teamchat`. */

@@ -33,6 +33,5 @@ export function readDropped(data: DataTransfer): Promise<Sendable[]> {
   })()
 }
 
-/** Files chosen in a file dialog, with their folders. */
 export const readChosen = (files: FileList | null): Sendable[] =>
   [...(files ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }))

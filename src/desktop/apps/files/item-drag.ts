@@ -9,7 +9,6 @@ import { enqueue } from './uploads.ts'
 /** Paths dragged within the app; files from other programs are handled separately. */
 let dragged: readonly string[] | undefined
 
-/** Starts dragging an item and the rest of the selection. */
 export function startDrag(event: DragEvent, item: Item): void {
   if (!isSelected(item.name)) selectOnly(item.name)
   dragged = selected.value.map(pathOf)

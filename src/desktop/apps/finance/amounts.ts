@@ -27,6 +27,5 @@ export const formatAmount = (cents: bigint, currency: string): string =>
     decimal(cents),
   )
 
-/** The amount as shown in an input. */
 export const formatAmountInput = (cents: number): string =>
   language.value === 'de' ? decimal(BigInt(cents)).replace('.', ',') : decimal(BigInt(cents))

@@ -16,7 +16,6 @@ export type Group = (typeof groups)[number]
 export const filter = signal<Group | 'open'>('open')
 export const searchText = signal('')
 
-/** The date a number of days from today, in the browser's time zone. */
 export function dayFromNow(days: number, now = new Date()): string {
   return today(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days))
 }

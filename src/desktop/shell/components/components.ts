@@ -53,7 +53,6 @@ function describeFailure(failure: Failure): string {
   return failure.kind === 'error' ? words('component_error', failure.message) : words(`component_${failure.kind}`)
 }
 
-/** Path of a component in the Components app. */
 const componentPath = ({ component_id }: Component): string => `/component/${encodeURIComponent(component_id)}`
 
 /** Stops a component until the page is reloaded, and notifies the user. */
@@ -74,12 +73,10 @@ export const componentsState = computed<ComponentsState>(() => ({
   stopped: [...stopped.value.values()].filter(({ version }) => version > 0),
 }))
 
-/** Reports to the previewing app that the preview runs. */
 export function reportRunning(component: Component): void {
   if (isPreview(component)) previewed.value?.onEvent({ kind: 'running' })
 }
 
-/** Reports the result of a hook to the previewing app. */
 export function reportHookResult(component: Component, hook: 'dock' | 'panel', value: unknown): void {
   if (isPreview(component)) previewed.value?.onEvent({ kind: 'answered', hook, json: JSON.stringify(value) })
 }

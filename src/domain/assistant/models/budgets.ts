@@ -41,7 +41,6 @@ export function makeBudgets({ database, clock, dailyTokens }: Deps) {
       }
     },
 
-    /** Adds to the tokens a user has used. */
     async use(tx: Writer, user: number, tokens: number): Promise<void> {
       if (tokens > 0) await addTokens(tx, { user, day: today(), tokens })
     },

@@ -30,7 +30,6 @@ const REMEDIES: Record<ModelError['kind'], string> = {
 
 /** Checks that the configured models exist and have the abilities of their roles. Sends no prompt. */
 export function makeDiagnosis({ languageModels, models, toolsFor }: Deps) {
-  /** Tools that do not fit into the worker's context window. */
   async function omittedTools(choice: Choice): Promise<{ worker: string; context: number; names: string[] }> {
     const worker = choice.agent ?? choice.chat
     const { context } = await models.describe(choice, worker)

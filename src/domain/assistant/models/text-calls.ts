@@ -57,7 +57,6 @@ function assistantText({ text, calls }: { text: string; calls: readonly ModelCal
   return [withoutToolSyntax(text), ...lines].filter((line) => line !== '').join('\n')
 }
 
-/** Separates the calls from the text of a stream. */
 export interface CallReader {
   /** Reads the next chunk. Returns the text for the user. */
   feed(chunk: string): string

@@ -16,7 +16,6 @@ import type { ContinueRun } from '../loop.ts'
 import { makeRoomAnswer } from './room-answer.ts'
 import type { ToolsFor } from '../tools/tool.ts'
 
-/** Rooms that are answered concurrently. */
 const MAX_CONCURRENT_ROOMS = 4
 /** Age after which a mention is not answered any more, ms. */
 const MAX_AGE = 15 * MINUTE

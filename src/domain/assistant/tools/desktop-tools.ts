@@ -15,7 +15,6 @@ const Slug = Type.String({ minLength: 1, maxLength: 63, description: 'Short name
 /** Installed apps may send to their authors that they were opened and with which path. */
 const effectOfApp = (slug: string, own: ToolEffect): ToolEffect => (isSystemSlug(slug) ? own : 'sends')
 
-/** Tools that act on the user's desktop. */
 export function desktopTools({ apps, desktop }: Deps): Tool[] {
   /** An app the user may open. Fault `not_found` lists the slugs. */
   async function visible(account: Account, slug: string) {

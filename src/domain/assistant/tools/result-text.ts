@@ -7,7 +7,6 @@ const CUT = '\n[cut here: there is more]'
 
 const decoder = new TextDecoder()
 
-/** Truncates a text to the size of a result, with a remark. */
 export function truncated(text: string, max: number = RESULT_BYTES): string {
   if (fitsBytes(text, max)) return text
   const bytes = new TextEncoder().encode(text).subarray(0, max - CUT.length)

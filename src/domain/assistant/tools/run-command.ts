@@ -29,10 +29,8 @@ export interface Sandbox {
   run(job: { command: string; files: AsyncIterable<SandboxFile>; signal: AbortSignal }): Promise<CommandResult>
 }
 
-/** Limits of the files for one command. */
 const SNAPSHOT = { bytes: 64 * 1_048_576, files: 2_000 }
 
-/** Concurrent commands of all users. */
 const MAX_CONCURRENT = 2
 
 type FileFacts = Awaited<ReturnType<FileBrowser['desktop']['facts']>>

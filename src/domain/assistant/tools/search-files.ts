@@ -18,7 +18,6 @@ const isText = (mime = ''): boolean =>
 
 const fold = (text: string): string => text.normalize('NFC').toLowerCase()
 
-/** The line around a match, with its number. */
 function lineAround(text: string, at: number): string {
   const number = text.slice(0, at).split('\n').length
   const start = Math.max(text.lastIndexOf('\n', at - 1) + 1, at - CONTEXT_CHARACTERS)
@@ -84,7 +83,6 @@ function makeSearch({ desktop }: FileBrowser, user: number, signal: AbortSignal)
   }
 }
 
-/** Searches files by name and content. */
 export const searchTool = (files: FileBrowser): Tool =>
   typedTool({
     name: 'search_files',

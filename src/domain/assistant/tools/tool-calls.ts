@@ -55,7 +55,6 @@ type Arguments = Record<string, unknown>
 
 const SUMMARY_LENGTH = 200
 
-/** A call in one line, for people. */
 function summaryOf(name: string, args: Arguments): string {
   const values = Object.values(args).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)))
   const line = printable([name.replaceAll('_', ' '), ...values].join(' ').replace(/\s+/g, ' '))
@@ -159,7 +158,6 @@ export function makeToolCalls({ database, audit, bounds }: Deps) {
       }
     },
 
-    /** Records that the user declined a call. */
     declined: (call: ModelCall, context: CallContext): Promise<void> =>
       record(context, call.name, argumentsOf(call), 'blocked: declined by the user'),
   }

@@ -61,7 +61,6 @@ export interface S3Requests {
   ask(request: S3Request): Promise<S3Answer>
   /** Like `ask`, for a long response. */
   open(request: S3Request): Promise<S3Stream>
-  /** Aborts all requests. */
   close(): void
 }
 
@@ -95,7 +94,6 @@ async function signed(
   return signer.sign()
 }
 
-/** Aborts a request on silence or a signal. */
 function watch(silence: number, signals: (AbortSignal | undefined)[]) {
   const controller = new AbortController()
   let timer: NodeJS.Timeout | undefined

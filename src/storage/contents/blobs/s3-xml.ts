@@ -31,7 +31,6 @@ export function listIn(xml: string): { entries: Fields[]; fields: Fields } | und
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** The body of CompleteMultipartUpload. */
 export const partsXml = (etags: string[]): string =>
   `<CompleteMultipartUpload>${etags
     .map((etag, index) => {
