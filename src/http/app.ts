@@ -164,7 +164,7 @@ export async function makeApp({
     reserve: makeDiskReserve(() => machine.disk()),
   })
   health(app, clock, machine)
-  metrics(app, readers)
+  metrics(app, readers, machine.measurements)
   docs(app, { domain, publicUrl: settings.public_url, isPublic: settings['api.public_docs'] })
   await desktopFiles(app, desktopFolder)
   sandboxFrame(app)

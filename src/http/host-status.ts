@@ -28,9 +28,19 @@ interface StoredBackup {
   added_bytes: number
 }
 
+/** A number that `/metrics` reports. */
+export interface Measurement {
+  /** A counter only grows while the process runs, and its name ends with `_total`. */
+  kind: 'gauge' | 'counter'
+  name: string
+  help: string
+  read(): number | Promise<number>
+}
+
 /** Information about the host and its folders, provided by the floor that starts the server. */
 export interface HostStatus {
   readiness(): Promise<Readiness>
+  measurements: readonly Measurement[]
   /** Runs every check of `svc doctor`. */
   examine(): Promise<Finding[]>
   /** Total and free bytes of the disk that holds the data directory. */

@@ -22,6 +22,7 @@ import { assertOwnedBy, ownedBlobs } from '../storage/contents/blobs/owned-blobs
 import { knownContents } from '../storage/contents/content-check.ts'
 import { makeContents } from '../storage/contents/contents.ts'
 import type { Database } from '../storage/engine/database.ts'
+import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
 import type { SqliteOptions } from '../storage/engine/sqlite.ts'
 import { migrate } from '../storage/engine/migrations/migrate.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
@@ -64,6 +65,8 @@ export interface Local {
   domain: Domain
   config: Config
   directory: DataDirectory
+  /** For monitoring; the activity of the store only where it is remote. */
+  activity: { database: Database['activity']; blobs: BlobStore['activity'] }
   onDatabaseMoved: Database['onMoved']
   onDatabaseFailure: Database['onFailure']
   close(): Promise<void>
@@ -212,6 +215,7 @@ async function openOn(
     domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },
     config: { ...given, dataDir: directory.path },
     directory,
+    activity: { database: () => database.activity(), blobs: blobs.activity },
     onDatabaseMoved: (listener) => database.onMoved(listener),
     onDatabaseFailure: (listener) => database.onFailure(listener),
     async close() {

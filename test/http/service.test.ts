@@ -65,6 +65,16 @@ describe('the metrics', () => {
     if (!error) expect([status, stdout, stderr]).toEqual([0, '', ''])
   })
 
+  test('tell how the database, the disk and the backups are', async () => {
+    const text = (await server.send('/metrics')).bytes.toString()
+    const valueOf = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+    expect([valueOf('svc_ready'), valueOf('svc_last_backup_timestamp_seconds')]).toEqual([1, 0])
+    expect(valueOf('svc_disk_free_bytes')).toBeGreaterThan(0)
+    expect(valueOf('svc_database_commits_total')).toBeGreaterThan(0)
+    expect(valueOf('svc_database_commit_seconds_total')).toBeGreaterThan(0)
+    expect(valueOf('svc_database_failures_total')).toBe(0)
+  })
+
   test('are for nobody a proxy speaks for', async () => {
     for (const header of ['x-forwarded-for', 'forwarded']) {
       const reply = await server.send('/metrics', { headers: { [header]: '192.0.2.1' } })

@@ -110,6 +110,19 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     expect(found).toMatchObject({ 'backup.to': place.folder })
   })
 
+  test('report every metric that the documentation names', async () => {
+    const place = await site()
+    const { url } = await place.start({}, {})
+    await fetch(`${url}/healthz`)
+    const text = await (await fetch(`${url}/metrics`)).text()
+    const page = await readFile('src/docs/several-machines.md', 'utf8')
+    const named = new Set(page.match(/svc_(?:ready|request|nodejs|database|store|disk|last)_?[a-z0-9_]*/g))
+    expect(named.size).toBeGreaterThan(12)
+    for (const name of named) expect.soft(text).toContain(`${name}`)
+    expect(text).toMatch(/^svc_database_commits_total [1-9]/m)
+    expect(text).toMatch(/^svc_store_failures_total 0$/m)
+  })
+
   test('count failed logins together, also those of one moment', async () => {
     const place = await site()
     const servers = [await place.start(), await place.start(), await place.start()]
@@ -148,7 +161,8 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
     expect((await ada.manifest()).files).toEqual((await adaThere.manifest()).files)
     // The content is in the bucket, which says whose it is, and in no folder of either.
     expect(await place.bucket.objects()).toEqual([expect.stringContaining(sha256Of(large)), 'installation'])
-    for (const { dataDir } of [one, two]) expect(await filesBelow(dataDir)).toEqual(['external-database.json'])
+    for (const { dataDir } of [one, two])
+      expect(await filesBelow(dataDir)).toEqual(['external-database.json', 'server.lock'])
 
     // A request that waits here is answered with what happens there.
     const { cursor } = await ada.everything()

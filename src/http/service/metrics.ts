@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { Measurement } from '../host-status.ts'
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
@@ -14,12 +15,37 @@ function isLocal(request: FastifyRequest): boolean {
   return LOOPBACK.test(request.ip) && forwardedFor === undefined && forwarded === undefined
 }
 
+/** Reads it for each scrape; a number that cannot be read is NaN. */
+function report(registry: Registry, { kind, name, help, read }: Measurement): void {
+  const value = async () => {
+    try {
+      return await read()
+    } catch {
+      return NaN
+    }
+  }
+  const options = { name, help, registers: [registry] }
+  if (kind === 'gauge') {
+    const gauge: Gauge = new Gauge({ ...options, collect: async () => gauge.set(await value()) })
+  } else {
+    const counter: Counter = new Counter({
+      ...options,
+      async collect() {
+        const now = await value()
+        counter.reset()
+        counter.inc(now)
+      },
+    })
+  }
+}
+
 /** Prometheus text format: duration of requests by route, action and status, and metrics of the process. */
-export function metrics(app: FastifyInstance, readers: string): void {
+export function metrics(app: FastifyInstance, readers: string, measurements: readonly Measurement[]): void {
   if (readers === 'off') return
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'svc_' })
   for (const sum of MISNAMED) registry.removeSingleMetric(sum)
+  for (const each of measurements) report(registry, each)
   const seconds = new Histogram({
     name: 'svc_request_seconds',
     help: 'Time from the first byte of a request to the end of its answer.',

@@ -92,6 +92,21 @@ export interface OwnerScope {
  */
 export type WriteScope = OwnerScope | 'instance'
 
+/** What this process has done on its database since it opened it. */
+export interface DatabaseActivity {
+  commits: number
+  /** Time in commits, until they were durable; seconds. */
+  commitSeconds: number
+  /** Time until transactions could begin: others held their locks, or the connection had to be made; seconds. */
+  beginSeconds: number
+  /** Transactions that could not begin or commit. */
+  failures: number
+  /** Connections for reading, where there are any. */
+  connections?: { open: number; idle: number; awaited: number }
+  /** Whether notifications of other processes arrive; undefined where there is nothing to listen to. */
+  isListening?: boolean
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -141,6 +156,8 @@ export interface Database {
   check(): Promise<void>
   /** The clock of the machine that the database is on, epoch ms; undefined for this machine. */
   clock(): Promise<number | undefined>
+  /** For monitoring. */
+  activity(): DatabaseActivity
   /** Facts for `doctor`: engine, version, settings that affect durability. */
   describe(): Promise<Record<string, string>>
   close(): Promise<void>

@@ -77,6 +77,7 @@ export function makePostgresListener(
   const backoff = makeBackoff(RECONNECT)
   let hasBegun = false
   let isClosed = false
+  let isListening = false
 
   /** A connection to the primary that listens; a standby refuses LISTEN. */
   async function connect(): Promise<pg.Client> {
@@ -97,6 +98,7 @@ export function makePostgresListener(
 
   function start(): void {
     const listening = (made: pg.Client) => {
+      isListening = true
       made.once('end', again)
       backoff.reset()
       // Notifications sent in the meantime are lost.
@@ -107,6 +109,7 @@ export function makePostgresListener(
 
   function again(): void {
     client = undefined
+    isListening = false
     if (!isClosed) timer = setTimeout(start, backoff.next()).unref()
   }
 
@@ -117,6 +120,7 @@ export function makePostgresListener(
       hasBegun = true
       start()
     },
+    isListening: () => isListening,
     async close(): Promise<void> {
       isClosed = true
       clearTimeout(timer)

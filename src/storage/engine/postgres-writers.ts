@@ -1,5 +1,7 @@
 import type pg from 'pg'
 import { errorCode } from '../../base/errors.ts'
+import { countTransactions } from './activity.ts'
+import type { DatabaseActivity } from './database.ts'
 import type { Transaction } from './group-commit.ts'
 import type { BareWriter, Notifications } from './notifications.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
@@ -24,6 +26,7 @@ interface Parts {
   liveness: LivenessCheck
   /** How long a transaction waits for a lock; ms. */
   patience: number
+  activity: DatabaseActivity
 }
 
 /** A connection that writes; `connect` replaces a lost one. */
@@ -149,7 +152,7 @@ function makeWriting(parts: Parts) {
     fromEngineError: fromPostgresError,
     isConflict,
   }
-  return { transaction, close: connection.close }
+  return { transaction: countTransactions(transaction, parts.activity), close: connection.close }
 }
 
 /** The write transactions of this process. `publish` gets the notifications of each commit. */

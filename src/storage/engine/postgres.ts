@@ -2,10 +2,11 @@ import { sql } from 'kysely'
 import type pg from 'pg'
 import { randomHex } from '../../base/random.ts'
 import { InUse } from '../../base/errors.ts'
+import { noActivity } from './activity.ts'
 import type { Database, Reader, SchemaDialect } from './database.ts'
 import { makeNotifications } from './notifications.ts'
 import { makeConnectionCheck, markMoved, movedTo } from './postgres-connection-check.ts'
-import { clientConnection, poolConnection, poolOf } from './postgres-connections.ts'
+import { clientConnection, poolConnection, poolOf, type PostgresConnection } from './postgres-connections.ts'
 import { copyToFile } from './postgres-copy.ts'
 import { makePostgresHosts } from './postgres-hosts.ts'
 import { makeLivenessCheck } from './postgres-liveness.ts'
@@ -71,6 +72,26 @@ interface PostgresOptions extends Limits {
   hasLeft?: boolean
 }
 
+/** Runs `unit` on one state, and gives the connection back. */
+async function inSnapshot<T>(
+  client: pg.PoolClient,
+  at: PostgresConnection,
+  unit: (at: Reader) => Promise<T>,
+): Promise<T> {
+  let isWell = false
+  try {
+    await at.exec('begin isolation level repeatable read read only')
+    const value = await unit(at)
+    isWell = true
+    return value
+  } finally {
+    await at.exec(isWell ? 'commit' : 'rollback').then(
+      () => client.release(),
+      () => client.release(true),
+    )
+  }
+}
+
 /** Opens a database `postgres://USER@HOST[,HOST…]/NAME`. Throws with a message for the administrator if that fails. */
 export async function openPostgres(
   url: string,
@@ -98,30 +119,19 @@ export async function openPostgres(
   const notifications = makeNotifications()
   const otherProcesses = makePostgresListener(config, hosts, notifications)
   const notifier = makePostgresNotifier((statements) => read.exec(statements))
-  const writers = makeWriters({ config, hosts, check, liveness, patience: lock }, (committed) => {
+  const activity = noActivity()
+  const writers = makeWriters({ config, hosts, check, liveness, patience: lock, activity }, (committed) => {
     notifications.publish(committed)
     notifier.send(committed)
   })
   const { write } = writers
   let closed: Promise<void> | undefined
 
-  async function snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T> {
+  const snapshot = async <T>(unit: (at: Reader) => Promise<T>): Promise<T> => {
     const client = await hosts
       .connect(() => snapshots.connect())
       .catch((error: unknown) => Promise.reject(fromPostgresError(error) as Error))
-    const at = clientConnection(client, liveness)
-    let isWell = false
-    try {
-      await at.exec('begin isolation level repeatable read read only')
-      const value = await unit(at)
-      isWell = true
-      return value
-    } finally {
-      await at.exec(isWell ? 'commit' : 'rollback').then(
-        () => client.release(),
-        () => client.release(true),
-      )
-    }
+    return inSnapshot(client, clientConnection(client, liveness), unit)
   }
 
   return {
@@ -136,6 +146,11 @@ export async function openPostgres(
     copyTo: (file, options) => snapshot((at) => copyToFile(at, file, options)),
     // Postgres has no name of a state that is cheap to compute and never reused.
     state: () => Promise.resolve(undefined),
+    activity: () => ({
+      ...activity,
+      connections: { open: readers.totalCount, idle: readers.idleCount, awaited: readers.waitingCount },
+      isListening: otherProcesses.isListening(),
+    }),
     onMoved: check.onMoved,
     onFailure: () => undefined,
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { DiskFull, fromSystemError, InUse } from '../../base/errors.ts'
 import { assertDurable, openCopyFile, type SqliteHandle } from '../../host/sqlite-engine.ts'
 import type { CopyOptions, Damage, Database, Reader, SchemaDialect } from './database.ts'
+import { countTransactions, noActivity } from './activity.ts'
 import { makeGroups, type Transaction } from './group-commit.ts'
 import { makeNotifications } from './notifications.ts'
 import { Connection, execLocked, isBusy, LOCK_ATTEMPT_MS, openHandle } from './sqlite-connection.ts'
@@ -215,8 +216,9 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
     return connection
   }
   const notifications = makeNotifications()
+  const activity = noActivity()
   const { write, idle, units } = makeGroups(
-    transactionOf(writer, { guard, durability, checkpoints }),
+    countTransactions(transactionOf(writer, { guard, durability, checkpoints }), activity),
     notifications.publish,
   )
 
@@ -236,14 +238,11 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
         else connection.close()
       }
     },
-    async copyTo(target, options) {
-      try {
-        await copy(await pinned(), target, options)
-      } catch (error) {
-        // The connection names the database, and the copy may be on another disk.
-        throw fromSystemError(error, target)
-      }
-    },
+    copyTo: (target, options) =>
+      // The connection names the database, and the copy may be on another disk.
+      pinned()
+        .then((reading) => copy(reading, target, options))
+        .catch((error: unknown) => Promise.reject(fromSystemError(error, target) as Error)),
     async state() {
       guard.assertInPlace()
       return stateOf(file)
@@ -254,6 +253,7 @@ export function openSqlite(file: string, { flush = 'commit', flushFile }: Sqlite
       guard.assertInPlace()
       await sql`select 1 from instance limit 1`.execute(reader.q)
     },
+    activity: () => activity,
     onMoved: (listener) => guard.onChange(listener),
     onFailure(listener) {
       durability.onFailure(listener)

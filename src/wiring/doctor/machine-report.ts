@@ -5,6 +5,7 @@ import { readRepository, repositoryAt } from '../../storage/backups/repository.t
 import { checks, examine, opened, readiness } from './doctor.ts'
 import { keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
+import { measurementsOf } from '../measurements.ts'
 
 const summaries = new Map(checks.map(({ id, summary }) => [id, summary]))
 
@@ -46,6 +47,7 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
 /** What the server reports about its machine. */
 export const hostStatusOf = (local: Local): HostStatus => ({
   readiness: () => readiness(local),
+  measurements: measurementsOf(local),
   async examine() {
     const findings = [opened(local.directory.path), ...(await examine(local))]
     return findings.map(({ id, health, found, remedy }) => ({

@@ -57,7 +57,13 @@ export async function openWorld(): Promise<World> {
     trustedProxies: [],
     metrics: 'none',
     desktopFolder: '',
-    machine: { readiness: nobodyAsks, examine: nobodyAsks, disk: nobodyAsks, storedBackups: nobodyAsks },
+    machine: {
+      measurements: [],
+      readiness: nobodyAsks,
+      examine: nobodyAsks,
+      disk: nobodyAsks,
+      storedBackups: nobodyAsks,
+    },
   })
   await app.ready()
   const place = { url: '', database, clock: { ...clock, pass: () => undefined } }

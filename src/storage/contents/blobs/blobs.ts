@@ -41,6 +41,8 @@ export interface BlobStore {
   owner(): Promise<string | undefined>
   /** Sets the installation that owns the contents. */
   claim(owner: string): Promise<void>
+  /** Requests to a remote store and how many of them failed, since it was opened. */
+  activity?(): { requests: number; failures: number }
   /** Throws if the store does not work. */
   check(): Promise<void>
   close(): Promise<void>

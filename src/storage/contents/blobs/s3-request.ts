@@ -3,7 +3,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { ByteBuffer } from '../../../base/byte-buffer.ts'
 import { withRetry } from '../../../base/retry.ts'
 import type { S3Location } from './s3-location.ts'
-import { ConnectionLost, failureIn, isTransient, ResponseTimeout, fromS3Error } from './s3-errors.ts'
+import { ConnectionLost, failureIn, isTransient, ResponseTimeout, fromS3Error, S3Failure } from './s3-errors.ts'
 import { fieldsOf } from './s3-xml.ts'
 
 /** The request body; read again for every attempt. */
@@ -61,6 +61,8 @@ export interface S3Requests {
   ask(request: S3Request): Promise<S3Answer>
   /** Like `ask`, for a long response. */
   open(request: S3Request): Promise<S3Stream>
+  /** Requests, and how many of them failed. */
+  activity: { requests: number; failures: number }
   close(): void
 }
 
@@ -215,8 +217,20 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
     }
   }
 
+  const activity = { requests: 0, failures: 0 }
+  async function counted<T>(work: () => Promise<T>): Promise<T> {
+    activity.requests += 1
+    try {
+      return await work()
+    } catch (error) {
+      // Asking for an object that is not there is no failure.
+      if (!(error instanceof S3Failure && error.status === 404)) activity.failures += 1
+      throw error
+    }
+  }
+
   const retrying = <T>({ again = isTransient }: S3Request, work: () => Promise<T>): Promise<T> =>
-    withRetry(work, {
+    withRetry(() => counted(work), {
       attempts: policy.tries,
       first: policy.pause,
       jitter: 0.5,
@@ -235,6 +249,7 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
         return { headers, storeTime, ahead, text }
       }),
     open: (request) => retrying(request, () => once(request)),
+    activity,
     close: () => closing.abort(new Error('The store is closed.')),
   }
 }

@@ -86,6 +86,7 @@ export async function openS3(
     put: putBy(receive),
     read,
     save: (sha256, file, signal) => saveTo(file, read(sha256), signal),
+    activity: () => requests.activity,
     has: async (sha256, signal) => (await factsOf(requests, keyOf(sha256), signal)) !== undefined,
     size: async (sha256) => (await factsOf(requests, keyOf(sha256)))?.size,
 
