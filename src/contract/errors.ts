@@ -35,6 +35,7 @@ export const errors = {
   rate_limited: [429, 'Too many requests; try again later.'],
   account_locked: [429, 'Too many failed attempts; try again later.'],
   internal: [500, 'Interner Fehler'],
+  thumbnails_unavailable: [501, 'This server makes no thumbnails: scale the image itself.'],
   maintenance: [503, 'The service is under maintenance.'],
   setup_required: [503, 'The service has no administrator yet: run `svc user add NAME --role admin` on the server.'],
   assistant_unavailable: [503, 'The assistant does not answer at the moment.'],

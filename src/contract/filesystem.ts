@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { ofFile } from './headers.ts'
-import { ARCHIVE } from './limits.ts'
+import { ARCHIVE, THUMBNAIL } from './limits.ts'
 import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
 
 const both = { session: true, device: true } as const
@@ -17,6 +17,9 @@ const Item = Type.Object({
       minimum: 0,
       description: 'Only with `ids`: a stable ID, for `archive`.',
     }),
+  ),
+  tag: Type.Optional(
+    Type.String({ description: 'Only with `ids`, of images: identifies the content, for `thumbnail`.' }),
   ),
 })
 
@@ -180,6 +183,32 @@ export const filesystem = endpoint('/api/filesystem.php', {
     result: Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' }),
     errors: ['bad_path', 'not_found', 'range_not_satisfiable'],
     example: { path: '/hello.txt' },
+  }),
+  thumbnail: action({
+    summary: `Thumbnail of an image as WebP. Of files of at most ${THUMBNAIL.max_bytes / 1_048_576} MiB and ${THUMBNAIL.max_pixels / 1_000_000} million pixels. 415 if the file is not an image, or none that a thumbnail can be made of. 501 if the server makes none. Supports HEAD.`,
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    params: Type.Object({
+      path: Path,
+      size: Type.Unsafe<(typeof THUMBNAIL.sizes)[number]>({
+        type: 'integer',
+        enum: THUMBNAIL.sizes,
+        description: 'Longest edge in pixels. Smaller images keep their size.',
+      }),
+      tag: Type.Optional(
+        Type.String({
+          pattern: '^[0-9a-f]{16}$',
+          description: '`tag` of `list`. If it is still that of the file, the response may be cached for good.',
+        }),
+      ),
+    }),
+    answers: 'bytes',
+    takesHeaders: ['ifNoneMatch'],
+    answersHeaders: ['ETag'],
+    result: Type.Unsafe<Uint8Array>({ type: 'string', contentMediaType: 'image/webp' }),
+    errors: ['bad_path', 'not_found', 'too_large', 'unsupported_media_type', 'thumbnails_unavailable'],
+    example: { path: '/picture.png', size: 256 },
   }),
   archive: action({
     summary:

@@ -74,6 +74,8 @@ export const DOWNLOAD_BATCH = { max_entries: 1_000 } as const
 export const FILES_BATCH = { max_operations: 500, if_empty: true } as const
 /** Limits of an archive. IDs of selected items are part of the URL, of which Node and proxies accept about 16 KiB. */
 export const ARCHIVE = { max_entries: 100_000, max_chosen: 1_000 } as const
+/** Thumbnails: longest edges to choose from, and the largest image that one is made of. */
+export const THUMBNAIL = { sizes: [128, 256, 512, 1024], max_bytes: 64 * 1_048_576, max_pixels: 100_000_000 } as const
 export const BATCH_BODY = 8 * 1_048_576
 
 /** Bytes of a component, and words that hooks must not contain: help for authors; the sandboxed frame is the boundary. */

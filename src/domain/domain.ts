@@ -3,7 +3,7 @@ import type { Assistant } from './assistant/assistant.ts'
 import type { Backups } from './backups/backups.ts'
 import type { Chat } from './chat/chat.ts'
 import type { Desktop } from './desktop/desktop.ts'
-import type { Files } from './files/files.ts'
+import type { Files, Thumbnails } from './files/files.ts'
 import type { Instance } from './instance/instance.ts'
 import type { Portability } from './portability/portability.ts'
 import type { Seeding } from './seed/seed.ts'
@@ -21,4 +21,5 @@ export interface Domain {
   portability: Portability
   seeding: Seeding
   sync: Sync
+  thumbnails: Thumbnails
 }

@@ -40,6 +40,7 @@ import { ownBackups } from './backups/installation-backups.ts'
 import { rememberExternalDatabase } from './installation/external-database.ts'
 import { assertSameKey, secretKey } from './installation/secret-key.ts'
 import { keepsOwnRows, startOver, openStorage, type Storage } from './installation/storage.ts'
+import { openThumbnails } from './thumbnail-setup.ts'
 import { keepCopy } from './upgrade.ts'
 import { version } from './config/version.ts'
 
@@ -164,6 +165,7 @@ async function openOn(
   const allowance = allowanceOf(settings)
   const files = makeFiles({ database, unattended: storage.database, contents, clock, allowance })
   const { history } = files
+  const { thumbnails, close: closeThumbnailer } = openThumbnails(directory, contents, settings)
   const instance = makeInstance({ database, contents, history, clock, settings, audit, identity, version })
   const sync = makeSync({ database, clock, epoch: () => identity.epoch, checkIntervalMs })
   const accounts = makeAccounts({
@@ -212,7 +214,7 @@ async function openOn(
   const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
 
   return {
-    domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync },
+    domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync, thumbnails },
     config: { ...given, dataDir: directory.path },
     directory,
     activity: { database: () => database.activity(), blobs: blobs.activity },
@@ -221,6 +223,7 @@ async function openOn(
     async close() {
       sync.close()
       chat.close()
+      closeThumbnailer()
       await close()
     },
   }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type { Frame } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+import { hasSharp, png } from '../support/pictures.ts'
 import { makeRoom } from '../support/rooms.ts'
 
 let world: DesktopWorld
@@ -333,6 +334,54 @@ test('pictures are shown without running what is in them, and a phone has everyt
   await frame.getByRole('button', { name: 'Trash' }).click()
   await frame.getByText('The trash is empty').waitFor()
   expectQuiet(visited)
+})
+
+test.runIf(hasSharp)('images have thumbnails, by the server or the browser, and a viewer with keys', async () => {
+  const person = await world.person()
+  const colours = { a: [200, 60, 30], b: [30, 120, 200], c: [40, 160, 60] }
+  for (const [name, colour] of Object.entries(colours)) await put(person.id, `/${name}.png`, png(600, 400, colour))
+  await put(person.id, '/bad.png', 'not an image')
+  const visited = await world.enter(person)
+  const { page } = visited
+  const frame = await visited.open('files', 'Files')
+  const widths = () =>
+    frame.evaluate("[...document.querySelectorAll('img.thumbnail')].map((image) => image.naturalWidth)")
+  await expect.poll(widths).toEqual([128, 128, 128])
+  await frame.getByRole('button', { name: 'Show as tiles' }).click()
+  await expect.poll(widths).toEqual([256, 256, 256])
+  await item(frame, 'bad.png').locator('svg').waitFor()
+  expect(await visited.flaws()).toEqual([])
+
+  await item(frame, 'a.png').click()
+  await page.keyboard.press('Enter')
+  const shown = (name: string) => frame.getByRole('img', { name }).waitFor()
+  await shown('a.png')
+  await page.keyboard.press('1')
+  await frame.getByText('100 %').waitFor()
+  await page.keyboard.press('+')
+  await frame.getByText('150 %').waitFor()
+  await expect.poll(() => frame.evaluate("document.querySelector('.shown img').width")).toBe(900)
+  await page.keyboard.press('0')
+  await frame.getByText('Fit', { exact: true }).waitFor()
+  await page.keyboard.press('ArrowRight')
+  await shown('b.png')
+  await page.keyboard.press('f')
+  await frame.getByRole('button', { name: 'Exit full screen' }).waitFor()
+  await page.keyboard.press('s')
+  await frame.getByRole('button', { name: 'Stop slide show' }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await page.keyboard.press('f')
+  await frame.getByRole('button', { name: 'Start slide show' }).waitFor()
+  await frame.getByRole('button', { name: 'Back' }).click()
+
+  await world.server.set('thumbnails.max_bytes', 0)
+  onTestFinished(() => world.server.set('thumbnails.max_bytes', undefined))
+  await put(person.id, '/d.png', png(500, 300))
+  const other = await world.enter(person)
+  const second = await other.open('files', 'Files')
+  await item(second, 'd.png').locator('img').waitFor()
+  await expect.poll(() => second.evaluate("document.querySelector('img.thumbnail').naturalWidth")).toBe(128)
+  for (const each of [visited, other]) expectQuiet(each)
 })
 
 test('a full storage says so, and stores nothing', async () => {

@@ -21,6 +21,7 @@ import { clientWith, type Account, type Client, type More } from './account.ts'
 import { codeOf, newUser, openBrowser, PASSWORD, sessionOf } from './browser.ts'
 import { channelOf, say } from './chat.ts'
 import { modelServerOfTest } from './model-server.ts'
+import { png } from './pictures.ts'
 import { serverOfTest, type TestServer } from './server.ts'
 import { tarOf } from './tar.ts'
 
@@ -97,6 +98,11 @@ const inTrash: Maker = async ({ account }) => {
   await account.ask(filesystem.actions.trash, { path: '/old.txt' })
   const { items } = await account.ask(trash.actions.list, {})
   return { params: { id: items[0]!.id } }
+}
+
+const withPicture: Maker = async ({ account }) => {
+  await account.put('/picture.png', png(3, 2))
+  return {}
 }
 
 const withVersion: Maker = async ({ account }) => {
@@ -261,6 +267,7 @@ const makers = new Map<AnyAction, Maker>([
   [accountSettings.actions.enable_2fa, settingUp],
   [accountSettings.actions.disable_2fa, withSecondFactor],
   [accountSettings.actions.regenerate_backup_codes, withSecondFactor],
+  [filesystem.actions.thumbnail, withPicture],
   [trash.actions.list, inTrash],
   [trash.actions.restore, inTrash],
   [trash.actions.delete, inTrash],

@@ -35,7 +35,8 @@ export function makeBrowserTransport(csrf: () => string | undefined): Transport 
         method,
         headers: { ...headers, ...(method === 'POST' && token !== undefined ? { 'x-csrf-token': token } : {}) },
         ...(body instanceof Uint8Array ? { body: body as Uint8Array<ArrayBuffer> } : {}),
-        cache: 'no-store',
+        // Only a tag makes an address immutable.
+        cache: url.includes('&tag=') ? 'default' : 'no-store',
         credentials: 'same-origin',
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, idle.signal]) : idle.signal,

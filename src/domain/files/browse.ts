@@ -9,7 +9,7 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { entriesAfter, mtimeOf, type Entry } from '../../storage/files/nodes.ts'
 import { folderAt } from './folder-at.ts'
-import { factsOf, type FileFacts } from './queries.ts'
+import { factsOf, tagOf, type FileFacts } from './queries.ts'
 import { mimeOf } from './mime.ts'
 import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
 import type { PathResolver } from './path-resolver.ts'
@@ -25,6 +25,8 @@ export interface Item {
   size?: number
   modified: string
   mime?: string
+  /** Set with `id`, of images. */
+  tag?: string
 }
 
 /** Entries of a folder per query. */
@@ -48,10 +50,13 @@ const toItem = ({ name, type, size, mtime }: Entry): Item => {
 
 const folder = ({ name, modified }: Pick<Item, 'name' | 'modified'>): Item => ({ name, type: 'directory', modified })
 
-/** Adds ids to items. */
+/** Adds ids to items, and tags to images. */
 const numbered =
   <T>(show: (one: T) => Item) =>
-  (one: T & { id: number }): Item => ({ id: one.id, ...show(one) })
+  (one: T & { id: number; sha256?: string | null }): Item => {
+    const item = { id: one.id, ...show(one) }
+    return item.mime?.startsWith('image/') && one.sha256 ? { ...item, tag: tagOf(one.sha256) } : item
+  }
 
 const order = (a: Item, b: Item): number =>
   a.type === b.type ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a.type === 'directory' ? -1 : 1

@@ -28,6 +28,7 @@ export { mimeOf } from './mime.ts'
 export { isFileChange, type FileChange } from './file-change.ts'
 export { isOfRooms, nameKey, ownSegments, segmentsOf } from './paths.ts'
 
+export { makeThumbnails, type Thumbnails } from './thumbnails.ts'
 export { segmentOf } from './room-folders.ts'
 export { walkOwnTree, walkRoom, type TreeEntry } from './walk-tree.ts'
 

@@ -15,6 +15,9 @@ export interface FileFacts {
   mtime: number
 }
 
+/** Identifies a content in the addresses of its thumbnails. */
+export const tagOf = (sha256: string): string => sha256.slice(0, 16)
+
 const PAGE = 5_000
 
 interface Parts {

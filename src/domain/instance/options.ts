@@ -235,6 +235,11 @@ export const options = {
   'quota.history': live(share, 0.5, 'Share of their quota that deleted and overwritten files of users may hold'),
   'files.max_nodes': live(integer(1, 100_000_000), 500_000, 'Files and folders of one user'),
   'files.max_size': live(size, -1, 'Largest single file; none for no limit'),
+  'thumbnails.max_bytes': live(
+    size,
+    GB,
+    'Disk space for thumbnails, which are not part of backups; 0 turns them off, none is for no limit',
+  ),
   'rows.max_bytes': live(
     size,
     GB,

@@ -7,8 +7,23 @@ import { mkdir } from './mkdir.ts'
 import { move } from './move.ts'
 import { quota } from './quota.ts'
 import { read } from './read.ts'
+import { thumbnail } from './thumbnail.ts'
 import { trash } from './trash.ts'
 import { upload } from './upload.ts'
 import { write } from './write.ts'
 
-export const filesystemHandlers = [list, read, write, mkdir, erase, trash, move, copy, upload, download, archive, quota]
+export const filesystemHandlers = [
+  list,
+  read,
+  write,
+  mkdir,
+  erase,
+  trash,
+  move,
+  copy,
+  upload,
+  download,
+  thumbnail,
+  archive,
+  quota,
+]

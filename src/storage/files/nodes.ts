@@ -143,14 +143,14 @@ export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 
-export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'size' | 'mtime'>
+export type Entry = Pick<Node, 'id' | 'name' | 'type' | 'sha256' | 'size' | 'mtime'>
 
 type PartOf = { parent: number; after: string; limit: number }
 
 const entriesQuery = prepared<PartOf, Entry & { name_key: string }>(({ q, p }) =>
   q
     .selectFrom('nodes')
-    .select(['id', 'name', 'name_key', 'type', 'size', 'mtime'])
+    .select(['id', 'name', 'name_key', 'type', 'sha256', 'size', 'mtime'])
     .where('parent_id', '=', p.parent)
     // Written as in the index, which excludes the trash without reading its rows.
     .where(sql`coalesce(trash_id, 0)`, '=', 0)

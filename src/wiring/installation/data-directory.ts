@@ -63,6 +63,9 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
 
 export const scratchFolder = ({ path }: DataDirectory): string => join(path, 'tmp')
 
+/** Where thumbnails are cached: of this server alone, in no backup. */
+export const thumbnailFolder = ({ path }: DataDirectory): string => join(path, 'thumbnails')
+
 /** Where contents are assembled that go to another machine. */
 export const arrivals = ({ path }: DataDirectory): string => join(path, 'arriving')
 

@@ -1,8 +1,9 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { printable } from '../../../base/text.ts'
 import { isMentioned } from '../../../client/chat/chat-state.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { Markdown } from '../../kit/markdown.tsx'
+import { useThumbnail } from '../../kit/picture-thumbnail.ts'
 import { people } from './store.ts'
 
 const MENTION = /@[\p{L}\p{N}_][\p{L}\p{N}_.-]*/gu
@@ -67,7 +68,30 @@ const FILE_LINK = /\[([^\]]*)\]\((\/Teamchat\/[^)\s]+)\)/g
 const withFileLinks = (text: string): string =>
   text.replace(FILE_LINK, (_, name: string, path: string) => `[${printable(name)}](#file:${path})`)
 
-/** A message: Markdown with highlighted mentions. */
+const IMAGE = /\.(png|jpe?g|gif|webp|avif|bmp|svg)$/i
+/** Pictures of a message that are shown. */
+const MAX_PICTURES = 12
+
+/** The images among the linked room files of a message. */
+const picturesIn = (text: string): { name: string; path: string }[] =>
+  [...text.matchAll(FILE_LINK)]
+    .map(([, , path]) => decoded(path!))
+    .filter((path) => IMAGE.test(path))
+    .slice(0, MAX_PICTURES)
+    .map((path) => ({ path, name: printable(path.slice(path.lastIndexOf('/') + 1)) }))
+
+/** A linked image, which opens in the Files app. */
+function MessagePicture({ name, path }: { name: string; path: string }) {
+  const url = useThumbnail({ path, mime: '' }, 512)
+  if (url === null) return null
+  return (
+    <button type="button" title={name} onClick={() => bridge.open('files', path)}>
+      {url === undefined ? <span class="unseen">{name}</span> : <img src={url} alt={name} />}
+    </button>
+  )
+}
+
+/** A message: Markdown with highlighted mentions, and the images that it links to. */
 export function MessageText({ text }: { text: string }) {
   const container = useRef<HTMLDivElement>(null)
   const own = bridge.user.value!.username
@@ -75,9 +99,17 @@ export function MessageText({ text }: { text: string }) {
     const names = new Set([own.toLowerCase(), ...people.value.map(({ username }) => username.toLowerCase())])
     markNames(container.current!, names, own)
   }, [text, people.value])
+  const pictures = useMemo(() => picturesIn(text), [text])
   return (
     <div ref={container} class="message-text" onClick={follow}>
       <Markdown literal text={withFileLinks(text)} />
+      {pictures.length > 0 && (
+        <div class="message-pictures">
+          {pictures.map((picture) => (
+            <MessagePicture key={picture.path} {...picture} />
+          ))}
+        </div>
+      )}
     </div>
   )
 }

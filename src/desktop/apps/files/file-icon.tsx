@@ -17,6 +17,7 @@ import {
   type IconNode,
 } from 'lucide'
 import { Icon } from '../../kit/icon.tsx'
+import { useThumbnail, type PictureFile, type ThumbnailSize } from '../../kit/picture-thumbnail.ts'
 import { kindOf, type FileInfo, type Kind } from './file-kinds.ts'
 
 const icons: Record<Kind, IconNode> = {
@@ -52,6 +53,27 @@ export function FileIcon({ of, size }: { of: FileInfo; size: number }) {
   return (
     <span class={`picture look-${known?.[0] ?? kind}`}>
       <Icon of={known?.[1] ?? icons[kind]} size={size} />
+    </span>
+  )
+}
+
+/** An image as a thumbnail; until it is there, and for other files, the icon. */
+export function FilePicture({
+  of,
+  file,
+  size,
+  edge,
+}: {
+  of: FileInfo
+  file: PictureFile
+  size: number
+  edge: ThumbnailSize
+}) {
+  const url = useThumbnail(kindOf(of) === 'image' ? file : undefined, edge)
+  if (!url) return <FileIcon of={of} size={size} />
+  return (
+    <span class="picture">
+      <img class="thumbnail" src={url} alt="" draggable={false} />
     </span>
   )
 }

@@ -8,6 +8,7 @@ import { Toolbar } from '../../kit/split-view.tsx'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
 import { kindOf } from './file-kinds.ts'
+import { leaveShow } from './image-view.tsx'
 import { siblingOf, openFile, openItem } from './open-file.ts'
 import { Preview } from './preview.tsx'
 import { TextView } from './text-view.tsx'
@@ -23,7 +24,10 @@ export function FileView({ path, item }: { path: string; item: Item }) {
   const [before, after] = [siblingOf(item.name, -1), siblingOf(item.name, 1)]
   const kind = kindOf(item)
   const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
-  const close = () => void (openFile.value = undefined)
+  const close = () => {
+    leaveShow()
+    openFile.value = undefined
+  }
   useBackLevels(1, close)
   useEffect(() => bridge.setTitle(`${printable(item.name)} – ${words('files')}`), [item.name])
   useEffect(() => {

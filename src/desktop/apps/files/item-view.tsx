@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { formatSize, formatWhen } from '../../kit/formats.ts'
 import { startDrag, dropTarget } from './item-drag.ts'
 import { folder, items, pathOf, view, type Item } from './folder.ts'
-import { FileIcon } from './file-icon.tsx'
+import { FilePicture } from './file-icon.tsx'
 import { clipboard } from './operations.ts'
 import { RenameField } from './rename-field.tsx'
 import { cursor, extendTo, isSelected, selectOnly, selected, toggle } from './selection.ts'
@@ -17,7 +17,7 @@ const STRIDE = 4
 /** Pixels. */
 const ROW_HEIGHT = 44
 const TALL_ROW_HEIGHT = 56
-const TILE = { width: 136, height: 132 }
+const TILE = { width: 136, height: 156 }
 const NARROW = 560
 
 interface Layout {
@@ -58,6 +58,7 @@ function Entry({ item, at, layout, props }: { item: Item; at: number; layout: La
   const [isOver, setOver] = useState(false)
   const isCut = clipboard.value?.mode === 'move' && clipboard.value.paths.includes(path)
   const wide = width / columns
+  const isGrid = view.value === 'grid'
   return (
     <div
       id={`item-${at}`}
@@ -84,7 +85,12 @@ function Entry({ item, at, layout, props }: { item: Item; at: number; layout: La
         props.onMenu({ x: event.clientX, y: event.clientY })
       }}
     >
-      <FileIcon of={item} size={columns > 1 || view.value === 'grid' ? 44 : 22} />
+      <FilePicture
+        of={item}
+        file={{ ...item, path, mime: item.mime ?? '' }}
+        size={isGrid ? 44 : 22}
+        edge={isGrid || devicePixelRatio > 2 ? 256 : 128}
+      />
       <span class="name" title={printable(item.name)}>
         {printable(item.name)}
       </span>
@@ -168,9 +174,9 @@ export function ItemView(props: ItemViewProps) {
           key={props.renaming}
           item={shown[renamed]!}
           place={{
-            left: `${(renamed % columns) * (viewport.width / columns) + (isGrid ? 4 : 48)}px`,
-            top: `${Math.floor(renamed / columns) * rowHeight + (isGrid ? 68 : (rowHeight - 36) / 2)}px`,
-            width: `${viewport.width / columns - (isGrid ? 8 : 56)}px`,
+            left: `${(renamed % columns) * (viewport.width / columns) + (isGrid ? 4 : 56)}px`,
+            top: `${Math.floor(renamed / columns) * rowHeight + (isGrid ? 92 : (rowHeight - 36) / 2)}px`,
+            width: `${viewport.width / columns - (isGrid ? 8 : 64)}px`,
           }}
           onDone={() => {
             props.onRename(undefined)

@@ -119,12 +119,12 @@ function Pages({ pdf, name }: { pdf: Pdf; name: string }) {
   const zoomTo = (wanted: number | undefined) => wanted !== undefined && setZoom(wanted)
   return (
     <div class="pdf">
-      <div class="pdf-bar" role="toolbar" aria-label={words('pdf_zoom')}>
+      <div class="pdf-bar" role="toolbar" aria-label={words('zoom')}>
         <span>{words('pdf_pages', pdf.pages)}</span>
         <span class="space" />
-        <IconButton icon={ZoomOut} label={words('pdf_smaller')} disabled={!next(-1)} onClick={() => zoomTo(next(-1))} />
+        <IconButton icon={ZoomOut} label={words('zoom_out')} disabled={!next(-1)} onClick={() => zoomTo(next(-1))} />
         <span role="status">{Math.round(zoom * 100)} %</span>
-        <IconButton icon={ZoomIn} label={words('pdf_larger')} disabled={!next(1)} onClick={() => zoomTo(next(1))} />
+        <IconButton icon={ZoomIn} label={words('zoom_in')} disabled={!next(1)} onClick={() => zoomTo(next(1))} />
       </div>
       {isBroken && (
         <p class="pdf-broken" role="alert">

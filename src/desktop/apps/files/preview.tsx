@@ -9,6 +9,7 @@ import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
 import type { Kind } from './file-kinds.ts'
+import { ImageView } from './image-view.tsx'
 import { PdfView } from './pdf-view.tsx'
 import { words } from './words.ts'
 
@@ -72,10 +73,11 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
     )
   if (pdf) return <PdfView bytes={pdf} name={item.name} onBroken={() => setBroken(true)} />
   if (url === undefined) return <Loading />
+  if (kind === 'image')
+    return <ImageView url={url} item={item} alt={printable(item.name)} onError={() => setBroken(true)} />
   const shared = { src: url, onError: () => setBroken(true) }
   return (
     <div class={`shown ${kind}`}>
-      {kind === 'image' && <img {...shared} alt={printable(item.name)} />}
       {/* Files have no captions. */}
       {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
       {kind === 'audio' && <audio {...shared} controls aria-label={printable(item.name)} />}
