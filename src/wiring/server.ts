@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, utimes } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
 import { join } from 'node:path'
 import { attemptAll } from '../base/attempts.ts'
@@ -129,6 +129,9 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
   }
 }
 
+/** How often a server shows that its claim is current, ms. */
+const CLAIM_TOUCH = MINUTE
+
 /**
  * Logs that another server works on the same directory: by mistake, since each makes scheduled backups and counts rate
  * limits by itself. Returns a function that ends this server's claim.
@@ -136,12 +139,20 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
 function claimDirectory({ directory }: Local, log: Log): () => void {
   const file = join(directory.path, 'server.lock')
   try {
-    const release = tryLock(file)
-    if (release) return release
-    const pid = holderOf(file)?.pid
+    const release = tryLock(file, { abandoned: 3 * CLAIM_TOUCH })
+    if (release) {
+      // Whether a holder on another machine, or in a container that is gone, still runs is seen by the age.
+      const touch = () => utimes(file, new Date(), new Date()).catch(() => undefined)
+      const timer = setInterval(() => void touch(), CLAIM_TOUCH).unref()
+      return () => {
+        clearInterval(timer)
+        release()
+      }
+    }
+    const { pid, host } = holderOf(file) ?? {}
     log.warn(
-      { pid },
-      `Another server (process ${pid}) works on ${directory.path}. If that is not intended, stop one of them.`,
+      { pid, host },
+      `Another server (process ${pid} on ${host}) works on ${directory.path}. If that is not intended, stop one of them.`,
     )
   } catch {
     // On a full disk, a server still starts and can be read.

@@ -1,6 +1,7 @@
 import { spawn, type StdioOptions } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -320,7 +321,14 @@ test('A second server on the same data directory says so, as long as the first o
   const first = await startServe(dataDir)
   const second = await startServe(dataDir)
   for (const server of [second, first]) expect(await server.end()).toBe(0)
-  expect(second.stderr()).toContain(`Another server (process ${first.process.pid}) works on ${dataDir}.`)
+  expect(second.stderr()).toContain(
+    `Another server (process ${first.process.pid} on ${hostname()}) works on ${dataDir}.`,
+  )
+  // What was left by a container that was killed and replaced: nobody has touched it for a while.
+  const left = join(dataDir, 'server.lock')
+  writeFileSync(left, JSON.stringify({ pid: 1, host: 'a-container', began: '', token: 'x' }))
+  const longAgo = new Date(Date.now() - 600_000)
+  utimesSync(left, longAgo, longAgo)
   const third = await startServe(dataDir)
   expect(await third.end()).toBe(0)
   expect(third.stderr()).not.toContain('Another server')
