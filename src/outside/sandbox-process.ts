@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { errorCode } from '../base/errors.ts'
 import { memoryOfTree } from './sandbox-memory.ts'
 
@@ -29,10 +30,18 @@ interface Job {
   signal: AbortSignal
 }
 
+/** Children of a process with one thread; none where the kernel does not list them. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 /** Runs a sandbox to its end; kills the whole process group when it exceeds a limit or `signal` aborts. */
 export function runSandboxed({ command, env, user, memory, filter, timeoutMs, signal }: Job): Promise<Ended> {
   return new Promise((done, failed) => {
-    // One killed as early as that may leave a child behind: bubblewrap has not yet tied its life to its parent.
     signal.throwIfAborted()
     const [program = '', ...args] = command
     const child = spawn(program, args, {
@@ -48,12 +57,17 @@ export function runSandboxed({ command, env, user, memory, filter, timeoutMs, si
     let timedOut = false
     const kill = (): void => {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-      try {
-        process.kill(-child.pid, 'SIGKILL')
-      } catch (error) {
-        // It ended just now.
-        if (errorCode(error) !== 'ESRCH') throw error
+      const send = (target: number, sent: NodeJS.Signals): void => {
+        try {
+          process.kill(target, sent)
+        } catch (error) {
+          // It ended just now.
+          if (errorCode(error) !== 'ESRCH') throw error
+        }
       }
+      // The child of bubblewrap leaves the group before it ties its life to its parent's.
+      send(child.pid, 'SIGSTOP')
+      for (const target of [...childrenOf(child.pid), -child.pid]) send(target, 'SIGKILL')
     }
     const take = (piece: Buffer): void => {
       if (size < OUTPUT_MAX) pieces.push(piece.subarray(0, OUTPUT_MAX - size))

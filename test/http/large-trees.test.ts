@@ -5,6 +5,7 @@ import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { trash } from '../../src/contract/trash.ts'
 import { versions } from '../../src/contract/versions.ts'
+import { headOf } from '../../src/storage/feed/changes.ts'
 import { beginEntry, setState } from '../../src/storage/files/tree-slices.ts'
 import type { Account } from '../support/account.ts'
 import { blobsOf, bytesOf, sha256Of } from '../support/contents.ts'
@@ -44,16 +45,20 @@ describe('a large tree', () => {
     await mirror.follow()
     const grace = await server.account()
     let written = 0
-    /** Writes as another account until the operation is over; says how often. */
-    const beside = async <T>(operation: Promise<T>): Promise<{ answer: T; writes: number }> => {
+    const seq = async () => (await headOf(server.database.read, ada.id))!.seq
+    /** Writes as another account until the operation is over; says how often, and the most changes between two writes. */
+    const beside = async <T>(operation: Promise<T>): Promise<{ answer: T; writes: number; step: number }> => {
       let running = true
       const over = operation.finally(() => (running = false))
-      let writes = 0
-      while (running) {
+      let [writes, step] = [0, 0]
+      for (let seen = await seq(); running;) {
         await grace.put('/note', `${++written}`)
         writes += 1
+        const now = await seq()
+        step = Math.max(step, now - seen)
+        seen = now
       }
-      return { answer: await over, writes }
+      return { answer: await over, writes, step }
     }
 
     const copied = await beside(ada.ask(fs.copy, { from: '/d', to: '/e' }))
@@ -73,6 +78,7 @@ describe('a large tree', () => {
     expect(await flaws()).toEqual([])
     // In one transaction each of them would let one write pass, or two.
     for (const { writes } of [copied, trashed, restored, erased]) expect(writes).toBeGreaterThan(3)
+    for (const { step } of [trashed, restored, erased]) expect(step).toBeLessThan(size / 2)
   })
 
   test('that a crash left half done is finished, and a copy nobody makes any more goes without a trace', async () => {

@@ -95,6 +95,19 @@ describe.each(stores)('a store %s', (where, { server, stored }) => {
     expect(added).toEqual([sha256Of(other)])
   })
 
+  test('receives of uploads at once no more than the quota, and keeps nothing of those that are given up', async () => {
+    const { account, before } = await begin({ quota: 2 * MIB })
+    const raws = await Promise.all([1, 2, 3].map(() => openRaw(server.url)))
+    const headers = { authorization: `Bearer ${account.token}`, 'content-length': 1.5 * MIB, connection: 'close' }
+    for (const [index, raw] of raws.entries()) {
+      raw.write(rawHead('POST', `${syncFiles.path}?action=upload&path=/${index}.bin`, headers))
+      raw.write(fresh())
+    }
+    expect(readRaw(await Promise.race(raws.map((raw) => raw.answer()))).status).toBe(413)
+    for (const raw of raws) raw.hangUp()
+    await expect.poll(stored).toEqual(before)
+  })
+
   test('keeps nothing of an upload that is refused because the access of its sender has ended', async () => {
     const { account, before } = await begin()
     const content = fresh()

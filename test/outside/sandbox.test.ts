@@ -98,6 +98,7 @@ describe.skipIf(reason !== undefined)('the sandbox', () => {
   })
 
   test('ends what forks without end, or writes without end', async () => {
+    expect((await run('grep processes /proc/self/limits')).output).toMatch(/ 32 +32 /)
     // Who is refused a process notices it; the others go with the sandbox.
     const forks = await run(
       `perl -e 'for (1..200) { my $p = fork; if (!defined $p) { print "refused after $_\n"; last } if (!$p) { sleep 60; exit } }'`,
@@ -252,6 +253,22 @@ describe.skipIf(reason !== undefined)('the sandbox of a server', () => {
     })
   })
 })
+
+test(
+  'what left the process group before its life was tied to its parent ends with it',
+  { timeout: 20_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bwrap-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    await chmod(folder, 0o755)
+    const bwrap = join(folder, 'bwrap')
+    await writeFile(bwrap, '#!/bin/sh\n/usr/bin/setsid /usr/bin/sleep 60 &\nwait\n', { mode: 0o755 })
+    const job = { command: 'true', files: files(), signal: new AbortController().signal }
+    // It holds the output, so that this waits for its end.
+    if (process.platform === 'linux')
+      expect(await makeSandbox({ bwrap, timeoutMs: 1_000 }).run(job)).toMatchObject({ timedOut: true })
+  },
+)
 
 test('without bubblewrap nothing is run, and the reason is said', async () => {
   const none = makeSandbox({ bwrap: '/usr/bin/no-such-bwrap' })

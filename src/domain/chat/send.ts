@@ -21,8 +21,11 @@ interface NewMessage {
 export interface MessageListener {
   /** Whether a message is meant for it. */
   isFor(content: string): Promise<boolean>
-  /** Records such a message, as a step of the transaction that posts it; false if it takes no more. */
-  record(tx: Writer, message: { id: number; room_id: number; user_id: number }): Promise<boolean>
+  /**
+   * Records such a message, as a step of the transaction that posts it; false if it takes no more. `request` is the same
+   * object when the transaction runs again.
+   */
+  record(tx: Writer, message: { id: number; room_id: number; user_id: number }, request: object): Promise<boolean>
   /** Called after the commit of such a message. */
   committed(room: number): void
 }
@@ -79,7 +82,7 @@ export function makeSend({ database, clock, listener }: Deps) {
         { accounts: [author.id], rooms: [message.room_id], memberFeeds: [message.room_id] },
         async (tx) => {
           const { posted, isNew } = await postIn(tx, author, message, clock.now())
-          const isRecorded = isForListener && isNew && (await listener.record(tx, posted))
+          const isRecorded = isForListener && isNew && (await listener.record(tx, posted, message))
           const [shown] = shownTo(author.id, await viewsOf(tx, [posted]))
           return { shown: shown!, isRecorded }
         },

@@ -6,6 +6,7 @@ import { useModel } from '../../support/assistant.ts'
 import { startModelServer, type Heard, type Scripted } from '../../support/model-server.ts'
 import { makeRoom } from '../../support/rooms.ts'
 import { serverOfFile, settingsNoticed } from '../../support/server.ts'
+import { BOUNDS, makeToolCalls } from '../../../src/domain/assistant/tools/tool-calls.ts'
 import { benchOn } from './world.ts'
 
 // A model that obeys whatever it reads, with every tool there is. What strangers wrote may make it try anything: nobody
@@ -202,6 +203,25 @@ test('in a room it calls nothing but what reads the room, and the name of the ro
   const [question] = model.heard.slice(asked)
   expect(question!.tools).toEqual(['read_room_messages', 'list_room_files', 'read_room_file'])
   expect(String(question!.messages[0]!.content)).not.toContain('Engines')
+})
+
+test('in a room nothing is called that changes something, even if the model were given it', async () => {
+  const { tools, changeSet } = await benchOn(server).session(ada)
+  const { execute } = makeToolCalls({
+    database: server.database,
+    audit: server.local.domain.instance.audit,
+    bounds: BOUNDS,
+  })
+  const account = { id: ada.id, username: ada.username, display_name: '', avatar_color: '', role: 'user' as const }
+  const { signal } = new AbortController()
+  const context = { tools, changeSet, account, room: 1, conversation: undefined, tainted: false, allowed: true, signal }
+  const before = await world()
+  for (const [name, args] of cases(HARM))
+    expect([name, await execute({ id: '1', name, arguments: JSON.stringify(args) }, context)]).toEqual([
+      name,
+      expect.objectContaining({ status: 'blocked' }),
+    ])
+  expect(await world()).toEqual(before)
 })
 
 describe('words of strangers make the user be asked when they come', () => {

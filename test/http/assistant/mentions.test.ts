@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { teamChat } from '../../../src/contract/team-chat.ts'
-import { mentions } from '../../../src/domain/assistant/rooms/mention-listener.ts'
+import { makeMentionListener, mentions } from '../../../src/domain/assistant/rooms/mention-listener.ts'
 import { folderOfTest, serverOfTest, startServer } from '../../support/server.ts'
 import { channelOf, disable, heard, pollOf, say, unreadIn } from '../../support/chat.ts'
 import { stage, useModel } from '../../support/assistant.ts'
@@ -167,6 +167,25 @@ describe('a mention', () => {
     finish()
     await idle(server)
     expect(await heard(ada, room)).toEqual([])
+  })
+
+  test('counts once for the limit of its author when the transaction that posts it runs again', async () => {
+    const { server, ada } = await stage()
+    const { message_id: id } = await say(ada, await channelOf(ada), 'hello')
+    const limits = { 'limits.enabled': true, 'limits.assistant': 1 }
+    const settings = { values: () => Promise.resolve(limits) } as never
+    const listener = makeMentionListener({ clock: server.clock, settings })
+    const undone = async (request: object) => {
+      let taken: boolean | undefined
+      const unit = server.database.write('instance', async (tx) => {
+        taken = await listener.record(tx, { id, room_id: 1, user_id: ada.id }, request)
+        throw new Error('undone')
+      })
+      await unit.catch(() => undefined)
+      return taken
+    }
+    const request = {}
+    expect([await undone(request), await undone(request), await undone({})]).toEqual([true, true, false])
   })
 
   test('that a server did not come to is answered by the next one', async () => {

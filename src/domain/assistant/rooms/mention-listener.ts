@@ -28,8 +28,10 @@ export function makeMentionListener({ clock, settings }: Deps): MentionListener 
   let notify: (room: number) => void = () => undefined
   /** Times of the mentions of each user within the last minute. */
   const recent = new Map<number, number[]>()
+  const counted = new WeakSet()
 
-  async function isRateLimited(user: number): Promise<boolean> {
+  async function isRateLimited(user: number, request: object): Promise<boolean> {
+    if (counted.has(request)) return false
     const values = await settings.values()
     if (!values['limits.enabled']) return false
     const since = clock.now() - MINUTE
@@ -37,14 +39,15 @@ export function makeMentionListener({ clock, settings }: Deps): MentionListener 
     const times = (recent.get(user) ?? []).filter((time) => time > since)
     if (times.length >= values['limits.assistant']) return true
     recent.set(user, [...times, clock.now()])
+    counted.add(request)
     return false
   }
 
   return {
     // A cheap test first: most messages mention nobody.
     isFor: async (content) => content.includes('@') && mentions(content, (await settings.values())['assistant.name']),
-    async record(tx, { id, room_id, user_id }) {
-      if ((await isRateLimited(user_id)) || (await mentionCount(tx, room_id)) >= MAX_WAITING) return false
+    async record(tx, { id, room_id, user_id }, request) {
+      if ((await isRateLimited(user_id, request)) || (await mentionCount(tx, room_id)) >= MAX_WAITING) return false
       await insertMention(tx, { message_id: id, room_id, user_id, asked_at: clock.now() })
       return true
     },
