@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -117,6 +117,11 @@ describe.skipIf(programs === undefined)('rows on a database server', () => {
     // Neither does one that is told of an empty one.
     const empty = machine('first', await cluster.database(freshName()))
     expect(await empty.svc('init')).toMatchObject({ code: 8, stderr: expect.stringContaining(place) as string })
+    // Nor one whose data directory holds contents of rows that nobody knows.
+    const lost = machine('lost', await cluster.database(freshName()))
+    await mkdir(join(lost.dataDir, 'blobs', 'ab'), { recursive: true })
+    const refused = { code: 8, stderr: expect.stringContaining('the database in the settings is empty') as string }
+    expect(await lost.svc('init')).toMatchObject(refused)
     expect(await names(first)).toEqual(['ada'])
 
     expect(await untold.svc('init', '--new', '--admin', 'root', '--generate')).toMatchObject({ code: 0 })

@@ -291,7 +291,7 @@ describe('the collector', { timeout: 300_000 }, () => {
     expect(Object.keys(await bytesBelow(join(dataDir, 'blobs')))).toEqual(['installation'])
   })
 
-  test('and the server refuse the contents of another installation, and an empty place where contents should be', async () => {
+  test('and the server refuse the contents of another installation, of an unknown one, and an empty place where contents should be', async () => {
     const { folder, dataDir } = await copyOfTest()
     const blobs = join(dataDir, 'blobs')
     await rename(blobs, `${blobs}.own`)
@@ -314,6 +314,12 @@ describe('the collector', { timeout: 300_000 }, () => {
     expect(await runCommand(dataDir, 'serve', '--port', '0')).toMatchObject({
       code: 8,
       stderr: expect.stringMatching(/is its disk mounted/) as string,
+    })
+    await mkdir(join(blobs, 'ab', 'ab'), { recursive: true })
+    await writeFile(join(blobs, 'ab', 'ab', 'ab'.repeat(32)), 'x')
+    expect(await runCommand(dataDir, 'serve', '--port', '0')).toMatchObject({
+      code: 8,
+      stderr: expect.stringMatching(/knows none of the contents.*svc storage adopt/) as string,
     })
     await rm(blobs, { recursive: true })
     await rename(`${blobs}.own`, blobs)
