@@ -29,6 +29,8 @@ const stage = mkdtempSync(join(tmpdir(), 'svc-deb-'))
 const modules = [
   ...Object.keys(dependencies),
   `@node-rs/argon2-linux-${process.arch}-gnu`,
+  // For thumbnails, which are optional.
+  ...['sharp', '@img', 'detect-libc', 'semver'].filter((name) => existsSync(join(root, 'node_modules', name))),
   ...(hasNapi ? ['better-sqlite3-napi'] : ['better-sqlite3', 'bindings', 'file-uri-to-path']),
 ]
 const SOURCES = /\/(deps|src|obj|obj\.target|test_extension\.node|.*\.(a|mk|gyp|gypi)|Makefile)$/

@@ -23,6 +23,17 @@ const Item = Type.Object({
   ),
 })
 
+const Photo = Type.Object({
+  path: Type.String(),
+  tag: Type.String({ description: 'Identifies the content, for `thumbnail`.' }),
+  size: Count,
+  mime: Type.String(),
+  modified: Timestamp,
+  taken: Type.String({
+    description: 'When it was taken: as the camera wrote it (EXIF), without a time zone; otherwise `modified`.',
+  }),
+})
+
 const onePath = Type.Object({ path: Path })
 const twoPaths = Type.Object({ from: Path, to: Path })
 const aboutPath = Type.Object({ ok: Ok, path: Path })
@@ -209,6 +220,22 @@ export const filesystem = endpoint('/api/filesystem.php', {
     result: Type.Unsafe<Uint8Array>({ type: 'string', contentMediaType: 'image/webp' }),
     errors: ['bad_path', 'not_found', 'too_large', 'unsupported_media_type', 'thumbnails_unavailable'],
     example: { path: '/picture.png', size: 256 },
+  }),
+  photos: action({
+    summary: 'Own images of all folders, the newest first.',
+    method: 'GET',
+    auth: both,
+    limit: 'none',
+    cost: 2,
+    params: none,
+    answers: 'large',
+    result: Type.Object({
+      ok: Ok,
+      photos: Type.Array(Photo),
+      complete: Type.Boolean({ description: 'False while dates are still being read: ask again for the others.' }),
+    }),
+    errors: [],
+    example: {},
   }),
   archive: action({
     summary:

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Frame } from 'playwright-core'
+import { hasSharp, png } from '../support/pictures.ts'
 import { expectQuiet, startWorld, type DesktopPage, type DesktopWorld, type Person } from '../support/desktop.ts'
 
 let world: DesktopWorld
@@ -207,10 +208,18 @@ test("characters that reorder a file's name on the screen are marked, in a messa
   const { desktop } = world.server.local.domain.files
   const staged = await desktop.receive(Readable.from([Buffer.from('x')]))
   await desktop.write(bob.id, `/Teamchat/Pictures/${name}`, { staged })
-  await say(bob, room.room_id, `[${name}](/Teamchat/Pictures/${encodeURIComponent(name)})`)
+  const image = await desktop.receive(Readable.from([png(30, 20)]))
+  await desktop.write(bob.id, '/Teamchat/Pictures/engine.png', { staged: image })
+  await say(
+    bob,
+    room.room_id,
+    `[${name}](/Teamchat/Pictures/${encodeURIComponent(name)}) [engine.png](/Teamchat/Pictures/engine.png) [gone.png](/Teamchat/Pictures/gone.png)`,
+  )
   const [visited, frame] = await enterChat(ada)
   await frame.getByRole('button', { name: /Pictures/ }).click()
   await frame.getByRole('link', { name: 'holiday\ufffdgpj.exe' }).waitFor()
+  if (hasSharp) await frame.getByRole('img', { name: 'engine.png' }).waitFor()
+  await frame.locator('.message-pictures button', { hasText: 'gone.png' }).waitFor({ state: 'detached' })
   await frame.getByRole('button', { name: 'Files', exact: true }).click()
   await frame.getByRole('button', { name: 'Download holiday\ufffdgpj.exe' }).waitFor()
   expect(await frame.locator('#root').textContent()).not.toContain('\u202e')

@@ -23,6 +23,8 @@ const namesIn = async (user: number, path = '/') =>
 
 const textOf = (user: number, path: string) => files().desktop.text(user, path)
 
+const photosOf = async (user: number) => (await files().photos.list(user)).photos.map(({ path }) => path.slice(1))
+
 const trashOf = async (user: number) => (await files().trash.list(user)).map(({ path }) => path)
 
 const item = (frame: Frame, name: string) =>
@@ -374,13 +376,29 @@ test.runIf(hasSharp)('images have thumbnails, by the server or the browser, and 
   await frame.getByRole('button', { name: 'Start slide show' }).waitFor()
   await frame.getByRole('button', { name: 'Back' }).click()
 
+  await files().desktop.remove(person.id, '/bad.png')
+  await frame.getByRole('button', { name: 'Photos' }).click()
+  await frame
+    .getByRole('option', { name: /^b.png/ })
+    .locator('img')
+    .waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await frame.getByRole('listbox').focus()
+  for (const key of ['Home', 'ArrowRight', 'Enter']) await page.keyboard.press(key)
+  const [, second, third] = await photosOf(person.id)
+  await shown(second!)
+  await page.keyboard.press('ArrowRight')
+  await shown(third!)
+  await page.keyboard.press('Escape')
+  await frame.getByRole('listbox', { name: 'Photos' }).waitFor()
+
   await world.server.set('thumbnails.max_bytes', 0)
   onTestFinished(() => world.server.set('thumbnails.max_bytes', undefined))
   await put(person.id, '/d.png', png(500, 300))
   const other = await world.enter(person)
-  const second = await other.open('files', 'Files')
-  await item(second, 'd.png').locator('img').waitFor()
-  await expect.poll(() => second.evaluate("document.querySelector('img.thumbnail').naturalWidth")).toBe(128)
+  const opened = await other.open('files', 'Files')
+  await item(opened, 'd.png').locator('img').waitFor()
+  await expect.poll(() => opened.evaluate("document.querySelector('img.thumbnail').naturalWidth")).toBe(128)
   for (const each of [visited, other]) expectQuiet(each)
 })
 

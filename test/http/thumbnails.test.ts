@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import type { Account } from '../support/account.ts'
 import { bytesOf } from '../support/contents.ts'
-import { hasSharp, png, svgBomb, webpSize } from '../support/pictures.ts'
+import { hasSharp, jpegOf, png, svgBomb, webpSize } from '../support/pictures.ts'
 import { leaveRoom, makeRoom } from '../support/rooms.ts'
 import { serverOfFile, serverOfTest } from '../support/server.ts'
 
@@ -90,6 +90,26 @@ test('is not made where thumbnails are off', async () => {
   await ada.put('/a.png', png(30, 20))
   const { status, json } = await get(ada, '/a.png')
   expect([status, json['code']]).toEqual([501, 'thumbnails_unavailable'])
+})
+
+test('photos of all folders are listed by the date of the camera, or of the file', async () => {
+  const [ada, bob] = [await server.account(), await server.account()]
+  const day = (date: string) => Date.parse(date) / 1_000
+  await ada.put('/old.png', png(3, 2), { mtime: day('2020-01-01') })
+  await ada.put('/new.PNG', png(3, 3), { mtime: day('2024-01-01') })
+  await ada.put('/Trips/Rome/taken.jpg', jpegOf('2022:05:06 07:08:09'), { mtime: day('2025-01-01') })
+  await ada.put('/Trips/broken.jpg', jpegOf('2022:05:06 07:08:09').subarray(0, 40), { mtime: day('2019-01-01') })
+  await ada.put('/notes.txt', 'no photo')
+  await bob.put('/bob.png', png(3, 4))
+  await expect.poll(async () => (await ada.ask(fs.photos, {})).complete).toBe(true)
+  const { photos } = await ada.ask(fs.photos, {})
+  expect(photos.map(({ path, taken }) => [path, taken.slice(0, 19)])).toEqual([
+    ['/new.PNG', '2024-01-01T00:00:00'],
+    ['/Trips/Rome/taken.jpg', '2022-05-06T07:08:09'],
+    ['/old.png', '2020-01-01T00:00:00'],
+    ['/Trips/broken.jpg', '2019-01-01T00:00:00'],
+  ])
+  if (hasSharp) expect((await get(ada, photos[0]!.path, { tag: photos[0]!.tag })).status).toBe(200)
 })
 
 function form(content: Uint8Array, name: string): FormData {

@@ -36,6 +36,27 @@ export function png(
   return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...parts])
 }
 
+/** The beginning of a JPEG whose EXIF data tells when it was taken. */
+export function jpegOf(taken: string): Buffer {
+  const tiff = Buffer.alloc(64)
+  tiff.write('II*\0', 'latin1')
+  // One directory that points to another at 26, which has the date at 44.
+  const entry = (at: number, tag: number, type: number, count: number, value: number) => {
+    tiff.writeUInt16LE(1, at)
+    tiff.writeUInt16LE(tag, at + 2)
+    tiff.writeUInt16LE(type, at + 4)
+    tiff.writeUInt32LE(count, at + 6)
+    tiff.writeUInt32LE(value, at + 10)
+  }
+  tiff.writeUInt32LE(8, 4)
+  entry(8, 0x8769, 4, 1, 26)
+  entry(26, 0x9003, 2, 20, 44)
+  tiff.write(taken, 44, 'latin1')
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(2 + 6 + tiff.length)
+  return Buffer.concat([Buffer.from('ffd8ffe1', 'hex'), length, Buffer.from('Exif\0\0', 'latin1'), tiff])
+}
+
 /** Width and height of a lossy WebP without transparency. */
 export const webpSize = (image: Buffer): [number, number] => [
   image.readUInt16LE(26) & 0x3fff,

@@ -18,6 +18,10 @@ type Timestamp = string | number | Date
 export const formatDate = (timestamp: Timestamp): string =>
   dateFormat({ dateStyle: 'medium' }).format(new Date(timestamp))
 
+/** `Sunday, 22 November 2026`. */
+export const formatFullDate = (timestamp: Timestamp): string =>
+  dateFormat({ dateStyle: 'full' }).format(new Date(timestamp))
+
 /** `14:03`. */
 export const formatTime = (timestamp: Timestamp): string =>
   dateFormat({ timeStyle: 'short' }).format(new Date(timestamp))

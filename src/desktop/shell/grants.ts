@@ -54,6 +54,7 @@ export const grants: Readonly<Record<string, Grant>> = {
       'filesystem.download',
       'filesystem.thumbnail',
       'filesystem.archive',
+      'filesystem.photos',
       'filesystem.quota',
       'trash.list',
       'trash.restore',

@@ -11,6 +11,7 @@ import { makeHistory } from './history.ts'
 import { makeQueries } from './queries.ts'
 import { makeUndoableChanges } from './undoable-changes.ts'
 import { makePack } from './pack.ts'
+import { makePhotos } from './photos.ts'
 import { ownPathResolver, pathResolver } from './path-resolver.ts'
 import { makeTrash } from './trash.ts'
 import { makeTreeJobs } from './tree-jobs.ts'
@@ -78,6 +79,7 @@ export function makeFiles(parts: Parts) {
     ...change,
     ...makeBatches({ ...own, write, change }),
     desktop,
+    photos: makePhotos(own),
     trash,
     undoable: makeUndoableChanges({ ...whole, desktop, trash }),
     versions: makeVersions(whole),

@@ -5,6 +5,7 @@ import { download } from './download.ts'
 import { list } from './list.ts'
 import { mkdir } from './mkdir.ts'
 import { move } from './move.ts'
+import { photos } from './photos.ts'
 import { quota } from './quota.ts'
 import { read } from './read.ts'
 import { thumbnail } from './thumbnail.ts'
@@ -24,6 +25,7 @@ export const filesystemHandlers = [
   upload,
   download,
   thumbnail,
+  photos,
   archive,
   quota,
 ]

@@ -9,7 +9,7 @@ import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
 import { kindOf } from './file-kinds.ts'
 import { leaveShow } from './image-view.tsx'
-import { siblingOf, openFile, openItem } from './open-file.ts'
+import { openFile, openSibling, siblingOf } from './open-file.ts'
 import { Preview } from './preview.tsx'
 import { TextView } from './text-view.tsx'
 import { VersionsDialog } from './versions-dialog.tsx'
@@ -21,7 +21,7 @@ const TEXT_MAX = 5 * 1_048_576
 /** An open file: a preview, or an editor for texts. */
 export function FileView({ path, item }: { path: string; item: Item }) {
   const [isVersions, setVersions] = useState(false)
-  const [before, after] = [siblingOf(item.name, -1), siblingOf(item.name, 1)]
+  const [before, after] = [siblingOf(path, -1), siblingOf(path, 1)]
   const kind = kindOf(item)
   const isText = (kind === 'text' || kind === 'markdown') && (item.size ?? 0) <= TEXT_MAX
   const close = () => {
@@ -38,11 +38,11 @@ export function FileView({ path, item }: { path: string; item: Item }) {
         event.target instanceof Element && event.target.closest('input, textarea, video, audio, .editor') !== null
       if (isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
       const next = event.key === 'ArrowLeft' ? before : event.key === 'ArrowRight' ? after : undefined
-      if (next) openItem(next)
+      if (next) openSibling(next)
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)
-  }, [item.name, before, after])
+  }, [path, before, after])
 
   return (
     <article class="file" aria-label={printable(item.name)}>
@@ -57,14 +57,14 @@ export function FileView({ path, item }: { path: string; item: Item }) {
           class="wide-only"
           label={words('previous')}
           disabled={!before}
-          onClick={() => before && openItem(before)}
+          onClick={() => before && openSibling(before)}
         />
         <IconButton
           icon={ChevronRight}
           class="wide-only"
           label={words('next')}
           disabled={!after}
-          onClick={() => after && openItem(after)}
+          onClick={() => after && openSibling(after)}
         />
         <IconButton icon={History} label={words('versions')} onClick={() => setVersions(true)} />
         <IconButton

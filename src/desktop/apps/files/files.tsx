@@ -11,6 +11,7 @@ import { breadcrumbsOf, parentOf } from './paths.ts'
 import { FileView } from './file-view.tsx'
 import { FolderView } from './folder-view.tsx'
 import { openFile, openItem } from './open-file.ts'
+import { PhotosView } from './photos-view.tsx'
 import { isSidebarShown, Sidebar } from './sidebar.tsx'
 import { TrashView } from './trash-view.tsx'
 import { UploadPanel } from './upload-panel.tsx'
@@ -27,10 +28,14 @@ export function Files() {
       setStarted(true)
     })
   }, [])
-  useBackLevels(place.value === 'trash' ? 1 : breadcrumbsOf(folder.value).length - 1, () =>
-    openFolder(place.peek() === 'trash' ? '/' : parentOf(folder.peek())),
+  useBackLevels(place.value !== 'folder' ? 1 : breadcrumbsOf(folder.value).length - 1, () =>
+    openFolder(place.peek() !== 'folder' ? '/' : parentOf(folder.peek())),
   )
-  useSignalEffect(() => bridge.setLocation(place.value === 'trash' ? '/' : (openFile.value?.path ?? folder.value)))
+  useSignalEffect(() =>
+    bridge.setLocation(
+      place.value === 'trash' ? '/' : (openFile.value?.path ?? (place.value === 'photos' ? '/' : folder.value)),
+    ),
+  )
   useSignalEffect(() => void openPath(bridge.path.value, openItem).catch(toastError))
   useEffect(() => {
     // A file dropped beside a target would navigate the frame.
@@ -58,6 +63,8 @@ export function Files() {
                 <FileView key={openFile.value.path} {...openFile.value} />
               ) : place.value === 'trash' ? (
                 <TrashView />
+              ) : place.value === 'photos' ? (
+                <PhotosView />
               ) : (
                 isStarted && <FolderView />
               )}

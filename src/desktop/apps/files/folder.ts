@@ -8,7 +8,7 @@ import { isWithin, join, nameOf, parentOf, ROOMS, trimSlashes } from './paths.ts
 export type Item = AnswerOf<'filesystem.list'>['items'][number]
 export type SortKey = 'name' | 'size' | 'modified'
 
-export const place = signal<'folder' | 'trash'>('folder')
+export const place = signal<'folder' | 'photos' | 'trash'>('folder')
 /** Path of the open folder. */
 export const folder = signal('/')
 export const searchText = signal('')

@@ -2,9 +2,8 @@ import { signal } from '@preact/signals'
 import { Expand, Pause, Play, Scan, Shrink, ZoomIn, ZoomOut } from 'lucide'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../kit/button.tsx'
-import { items, type Item } from './folder.ts'
 import { kindOf } from './file-kinds.ts'
-import { openItem } from './open-file.ts'
+import { fileOrder, openSibling, type OpenFile } from './open-file.ts'
 import { words } from './words.ts'
 
 /** Magnifications beside the whole picture in the window. */
@@ -30,14 +29,24 @@ export function leaveShow(): void {
   if (isFull.peek()) toggleFull()
 }
 
-/** The image after one in the order of the folder; after the last, the first. */
-function nextImage(item: Item): Item | undefined {
-  const images = items.peek().filter((one) => kindOf(one) === 'image')
-  return images[(images.findIndex(({ name }) => name === item.name) + 1) % images.length]
+/** The image after one in the order of what is shown; after the last, the first. */
+function nextImage(path: string): OpenFile | undefined {
+  const images = fileOrder.peek().filter(({ item }) => kindOf(item) === 'image')
+  return images[(images.findIndex((one) => one.path === path) + 1) % images.length]
 }
 
 /** A picture with zoom, full screen and a slide show. */
-export function ImageView({ url, item, alt, onError }: { url: string; item: Item; alt: string; onError: () => void }) {
+export function ImageView({
+  url,
+  path,
+  alt,
+  onError,
+}: {
+  url: string
+  path: string
+  alt: string
+  onError: () => void
+}) {
   const frame = useRef<HTMLDivElement>(null)
   const image = useRef<HTMLImageElement>(null)
   /** Undefined while the whole picture is shown. */
@@ -56,8 +65,8 @@ export function ImageView({ url, item, alt, onError }: { url: string; item: Item
   useEffect(() => {
     if (!playing) return
     const timer = setTimeout(() => {
-      const next = nextImage(item)
-      if (next && next.name !== item.name) openItem(next)
+      const next = nextImage(path)
+      if (next && next.path !== path) openSibling(next)
     }, SLIDE_MS)
     return () => clearTimeout(timer)
   }, [playing, url])

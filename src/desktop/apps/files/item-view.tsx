@@ -33,11 +33,13 @@ export interface ItemViewProps {
   onMenu: (at: { x: number; y: number }) => void
 }
 
-/** Touch opens with one tap and selects on the icon; a mouse click selects. */
+/** Touch opens with one tap and selects on the icon, but not on a large picture; a mouse click selects. */
 function onClick(event: MouseEvent, item: Item, onOpen: (item: Item) => void): void {
   const isTouch = event instanceof PointerEvent && event.pointerType === 'touch'
   if (isTouch) {
-    const isPicture = event.target instanceof Element && event.target.closest('.picture') !== null
+    const isPicture =
+      event.target instanceof Element &&
+      event.target.closest('.picture, .grid .thumbnail')?.matches('.picture') === true
     if (isPicture || selected.value.length > 0) toggle(item.name)
     else onOpen(item)
   } else if (event.shiftKey) extendTo(item.name)

@@ -1,9 +1,15 @@
-import { signal } from '@preact/signals'
-import { folder, openFolder, items, pathOf, type Item } from './folder.ts'
+import { computed, signal } from '@preact/signals'
+import { folder, openFolder, items, pathOf, place, type Item } from './folder.ts'
+import { photos } from './photos.ts'
 import { clear, cursor } from './selection.ts'
 
+export interface OpenFile {
+  path: string
+  item: Item
+}
+
 /** The open file, shown instead of its folder. */
-export const openFile = signal<{ path: string; item: Item } | undefined>(undefined)
+export const openFile = signal<OpenFile | undefined>(undefined)
 
 export function openItem(item: Item): void {
   if (item.type === 'directory') openFolder(pathOf(item))
@@ -15,11 +21,23 @@ export function openItem(item: Item): void {
   }
 }
 
-/** The next or previous file in the order of the folder. */
-export function siblingOf(name: string, step: 1 | -1): Item | undefined {
-  const files = items.value.filter(({ type }) => type === 'file')
-  const at = files.findIndex((item) => item.name === name)
-  return at < 0 ? undefined : files[at + step]
+/** The files in the order of what is shown: photos, or the folder. */
+export const fileOrder = computed<readonly OpenFile[]>(() =>
+  place.value === 'photos'
+    ? (photos.value ?? [])
+    : items.value.filter(({ type }) => type === 'file').map((item) => ({ path: pathOf(item), item })),
+)
+
+/** The next or previous file. */
+export function siblingOf(path: string, step: 1 | -1): OpenFile | undefined {
+  const at = fileOrder.value.findIndex((one) => one.path === path)
+  return at < 0 ? undefined : fileOrder.value[at + step]
+}
+
+/** Opens another file of that order. */
+export function openSibling(file: OpenFile): void {
+  if (place.peek() === 'folder') openItem(file.item)
+  else openFile.value = file
 }
 
 folder.subscribe(() => void (openFile.value = undefined))

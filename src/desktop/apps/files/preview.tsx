@@ -74,7 +74,7 @@ export function Preview({ path, item, kind }: { path: string; item: Item; kind: 
   if (pdf) return <PdfView bytes={pdf} name={item.name} onBroken={() => setBroken(true)} />
   if (url === undefined) return <Loading />
   if (kind === 'image')
-    return <ImageView url={url} item={item} alt={printable(item.name)} onError={() => setBroken(true)} />
+    return <ImageView url={url} path={path} alt={printable(item.name)} onError={() => setBroken(true)} />
   const shared = { src: url, onError: () => setBroken(true) }
   return (
     <div class={`shown ${kind}`}>

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { HardDrive, Menu as Lines, Trash2, Users } from 'lucide'
+import { HardDrive, Image, Menu as Lines, Trash2, Users } from 'lucide'
 import type { IconNode } from 'lucide'
 import { useState } from 'preact/hooks'
 import { IconButton } from '../../kit/button.tsx'
@@ -7,6 +7,7 @@ import { formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { dropTarget } from './item-drag.ts'
 import { folder, openFolder, place, usage } from './folder.ts'
+import { openFile } from './open-file.ts'
 import { isWithin, ROOMS } from './paths.ts'
 import { words } from './words.ts'
 
@@ -44,6 +45,7 @@ function Location({
       aria-current={isCurrent ? 'page' : undefined}
       onClick={() => {
         isSidebarShown.value = false
+        openFile.value = undefined
         onClick()
       }}
       {...(path ? dropTarget(path, setOver) : {})}
@@ -70,7 +72,7 @@ function Quota() {
 
 /** Places and storage usage. */
 export function Sidebar() {
-  const isTrash = place.value === 'trash'
+  const isFolder = place.value === 'folder'
   const isRoom = isWithin(folder.value, ROOMS)
   return (
     <>
@@ -79,19 +81,25 @@ export function Sidebar() {
           icon={HardDrive}
           label={words('my_files')}
           path="/"
-          isCurrent={!isTrash && !isRoom}
+          isCurrent={isFolder && !isRoom}
           onClick={() => openFolder('/')}
         />
         <Location
           icon={Users}
           label={words('rooms')}
-          isCurrent={!isTrash && isRoom}
+          isCurrent={isFolder && isRoom}
           onClick={() => openFolder(ROOMS)}
+        />
+        <Location
+          icon={Image}
+          label={words('photos')}
+          isCurrent={place.value === 'photos'}
+          onClick={() => void (place.value = 'photos')}
         />
         <Location
           icon={Trash2}
           label={words('trash')}
-          isCurrent={isTrash}
+          isCurrent={place.value === 'trash'}
           onClick={() => void (place.value = 'trash')}
         />
       </div>
