@@ -7,14 +7,12 @@ export interface Place {
   column: number
 }
 
-/** A document as a value, with the position of each part. */
 export interface PlacedDocument {
   value: unknown
   /** Where a part begins; for a missing part, where its nearest parent begins. */
   placeOf(path: Path): Place
 }
 
-/** The text is not a valid document; each problem has its place. */
 export class BadDocument extends Error {
   override name = 'BadDocument'
   readonly problems: readonly (Place & { message: string })[]

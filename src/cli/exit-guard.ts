@@ -17,7 +17,6 @@ export interface ExitGuard {
   reportTooManyFiles(error: NodeJS.ErrnoException): number | undefined
   /** Marks the work as done: the process exits with this code when nothing is pending. */
   finish(code: number): void
-  /** Exits at once with this code. */
   end(code: number): never
 }
 

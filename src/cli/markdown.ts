@@ -130,7 +130,6 @@ const COLUMN_GAP = '  '
 /** Narrowest column, however narrow the terminal is. */
 const NARROWEST = 8
 
-/** Reduces the widest columns until all fit into a width. */
 function fitColumns(widths: number[], width: number): number[] {
   const fitted = [...widths]
   let excess = fitted.reduce((sum, one) => sum + one, 0) - width

@@ -71,7 +71,6 @@ export class Fault extends Error {
 
 export const fault = (code: ErrorCode, extra?: FaultExtra): Fault => new Fault(code, extra)
 
-/** A `bad_request` that names the invalid field. */
 export const badRequest = (path: string, message: string): Fault =>
   fault('bad_request', { fields: { details: [{ path, message }] } })
 

@@ -12,7 +12,6 @@ const Tables = Type.String({
   description: 'Names of feed tables, separated by commas; all tables if omitted.',
 })
 
-/** Rows for the desktop: the sync API for browser sessions. */
 export const rows = endpoint('/api/rows.php', {
   list: action({
     summary: 'All rows of the caller in the given tables, and the cursor for `delta`.',

@@ -35,7 +35,6 @@ export const ownIdentity = (): Holder => ({
   began: beginningOf(process.pid) ?? '',
 })
 
-/** Whether a process may still be running; true if it is on another machine. */
 export function mayBeRunning({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   if (typeof pid !== 'number' || !isRunning(pid)) return false

@@ -33,7 +33,6 @@ export function openSqliteFile(file: string): SqliteFile {
     return found
   }
 
-  /** Runs a write; a full disk becomes `DiskFull`. */
   function convertDiskFull<T>(work: () => T): T {
     try {
       return work()

@@ -55,7 +55,6 @@ function readUrl(text: string, base: URL | undefined, { ports }: FetchLimits, ow
   return url
 }
 
-/** Converts a connection error to a fault. */
 function asFault(error: unknown, host: string): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) if (isFault(cause)) return cause
   if (!(error instanceof Error) || !(error.cause instanceof Error)) return error

@@ -37,7 +37,6 @@ export interface ServeOptions {
   clock?: Clock
   /** The command of this program, for scheduled backups; without it none are made. */
   program?: Program | undefined
-  /** False for no log. */
   log?: boolean
   checkIntervalMs?: LocalOptions['checkIntervalMs']
   /** Delay of the first upkeep after the start, in milliseconds. Tests that count commits increase it. */

@@ -2,7 +2,6 @@ import { isoOrNull } from '../../base/clock.ts'
 import type { TwoFactorStatus } from '../../domain/accounts/accounts.ts'
 import { formatTime } from '../time-format.ts'
 
-/** A two-factor status as `--json` prints it. */
 export const documentOf = (status: TwoFactorStatus) => ({
   username: status.username,
   role: status.role,

@@ -25,7 +25,6 @@ function isImage(bytes: Buffer): boolean {
   return name === 'WebP' ? start.endsWith('WEBP') : name !== undefined
 }
 
-/** The question as sent: the complete text, and an image. */
 export interface ComposedQuestion {
   message: string
   /** Number of texts that the user did not type. The assistant asks before it follows instructions from them. */

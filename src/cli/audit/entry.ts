@@ -19,7 +19,6 @@ export const documentOf = (entry: StoredEntry) => ({
   detail: detailOf(entry),
 })
 
-/** Details of an entry as `name=value` pairs. */
 export function detailText(entry: StoredEntry): string {
   const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
   return Object.entries(detailOf(entry) ?? {})

@@ -57,7 +57,6 @@ export const report = command({
   },
 })
 
-/** An account, or the total. */
 type Line = AccountUsage | (UsageReport['total'] & { title: string })
 const isAccount = (line: Line): line is AccountUsage => 'username' in line
 

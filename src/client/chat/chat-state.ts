@@ -26,7 +26,6 @@ export interface ChatState {
   online: Set<number>
   current: number | undefined
   logs: Map<number, Log>
-  /** Users typing in the open room. */
   typing: Polled['typing']
   unread: Map<number, number>
   mentions: Set<number>

@@ -56,7 +56,6 @@ export function makeSessionMessages(parts: Parts) {
   return {
     take,
     markRead,
-    /** The newest messages of a room, loaded once. */
     async load(room_id: number): Promise<Log> {
       const known = state.logs.get(room_id)
       if (known) return known

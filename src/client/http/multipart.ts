@@ -8,7 +8,6 @@ export interface Multipart {
   size: number
 }
 
-/** Wraps a content of `size` bytes as the file `name`. */
 export function multipartFile(name: string, content: AsyncIterable<Uint8Array>, size: number): Multipart {
   const boundary = `svc-${randomHex(16)}`
   // Escapes a parameter as browsers do (WHATWG HTML, multipart/form-data encoding).

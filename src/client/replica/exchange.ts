@@ -136,7 +136,6 @@ function assertServer(copy: Replica, server_id: string, url: string): void {
 }
 
 export interface Pulled {
-  /** Changed rows. */
   received: number
   /** Whether the server was restored: then all rows were compared again. */
   restored: boolean

@@ -52,7 +52,6 @@ export function rowFrom(table: TableName, pairs: readonly string[]): Row {
   return row
 }
 
-/** Splits `column=value` at the first equals sign. */
 export function splitPair(pair: string): [column: string, value: string] {
   const at = pair.indexOf('=')
   if (at < 1) throw new BadRow(`"${pair}" is not of the form column=value.`)

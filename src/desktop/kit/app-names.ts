@@ -67,19 +67,16 @@ interface AppIdentity {
   app_path: string
 }
 
-/** The slug of a built-in app; undefined for other apps. */
 export function builtInSlug({ slug, is_system, app_path }: AppIdentity): BuiltInApp | undefined {
   const builtIn = builtInApps.find((name) => name === slug)
   return is_system && app_path === `/apps/${slug}/index.html` ? builtIn : undefined
 }
 
-/** Display name of an app; built-in names are translated. */
 export function nameOfApp(app: AppIdentity & { name: string }): string {
   const builtIn = builtInSlug(app)
   return builtIn ? names(builtIn) : app.name
 }
 
-/** Display name of an app if only its slug is known. */
 export function nameOfSlug(slug: string): string {
   const builtIn = builtInApps.find((name) => name === slug)
   return builtIn ? names(builtIn) : slug

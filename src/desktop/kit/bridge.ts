@@ -196,7 +196,6 @@ function handshake(): Promise<string> {
 
 let connection: Promise<string> | undefined
 
-/** Connects once. */
 export const connect = (): Promise<string> => (connection ??= handshake())
 
 /** The desktop's API for built-in apps. */

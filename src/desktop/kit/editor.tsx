@@ -2,7 +2,6 @@ import { useEffect, useRef } from 'preact/hooks'
 import { bridge } from './bridge.ts'
 import type { EditorProps } from './code-editor.ts'
 
-/** Loads CodeMirror with the first editor. */
 const loadEditor = () => import('./code-editor.ts')
 
 /** A text editor. Its text is replaced only if `value` is not what was typed. */

@@ -142,7 +142,6 @@ export function EntriesView<N extends TableName>({
 }: {
   of: Entries<N>
   icon: IconNode
-  /** Number of visible entries. */
   count: number
   /** Whether a filter hides entries. */
   isFiltered: boolean

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals'
 import type { Language } from '../wire/protocol.ts'
 
-/** The browser's language, if supported. */
 export const browserLanguage = (): Language => (navigator.language.toLowerCase().startsWith('de') ? 'de' : 'en')
 
 /** The language of the desktop. */

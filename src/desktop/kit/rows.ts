@@ -105,7 +105,6 @@ export function openTable<N extends TableName>(table: N) {
 
   void load()
   return {
-    /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),
     isLoaded,
@@ -129,7 +128,6 @@ export function openTable<N extends TableName>(table: N) {
       byId.value = next
       return version!
     },
-    /** Deletes a row, if it still exists. */
     async remove(id: number): Promise<void> {
       await write({ operation: 'DELETE', data: { id } })
       const next = new Map(byId.value)

@@ -55,7 +55,6 @@ function endTraversal(): void {
   update()
 }
 
-/** Starts to follow the open views, and Back and Forward. */
 export function startBackButton(): void {
   current = levelsOf(history.state)
   // One view is often replaced by another in two steps.

@@ -141,7 +141,6 @@ function download({ actions }: ResolvedGrant, { action, params }: Extract<AppMes
     save(addressOf(action, params))
 }
 
-/** Starts a preview if the app may; returns a function that ends it. */
 function startPreview(
   grant: ResolvedGrant,
   { id, component }: Extract<AppMessage, { type: 'preview' }>,

@@ -56,7 +56,6 @@ function announce(room: ChatRoom, { user_id, content }: Message): void {
 
 const loadRooms = async (): Promise<void> => void (rooms = (await call('teamChat.rooms', {})).rooms)
 
-/** Counts unread messages and notifies of the newest one of each room. */
 async function checkRooms(): Promise<void> {
   await loadRooms()
   const unread = rooms.filter(({ unread_count }) => unread_count > 0)

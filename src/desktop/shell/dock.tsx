@@ -23,7 +23,6 @@ function toggle(slug: string): void {
   else raise(last.id)
 }
 
-/** Pinned apps, as changed by hooks. */
 function pinnedApps(): string[] {
   const layouts = [...dockLayouts.value.values()]
   const hidden = new Set(layouts.flatMap((layout) => layout.hidden))

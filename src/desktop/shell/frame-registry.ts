@@ -71,7 +71,6 @@ function localSource(path: string): Source {
 /** Source of the prewarmed frame; no app can have this slug. */
 export const prewarmedSource = () => localSource('/apps/_/index.html')
 
-/** Registers the frame of a window; returns a function that removes it. */
 export function registerFrame(
   element: HTMLIFrameElement,
   {

@@ -75,7 +75,6 @@ export async function confirmCode(code: string): Promise<void> {
   startSession(person, csrf_token)
 }
 
-/** Returns from the second factor to the password. */
 export function backToPassword(): void {
   awaitsCode.value = false
   if (stage.value === 'second-factor') stage.value = 'signed-out'

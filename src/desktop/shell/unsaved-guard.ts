@@ -2,7 +2,6 @@ import { confirm } from '../kit/dialog.tsx'
 import { updateWindow, closeWindow, windows } from './windows.ts'
 import { words } from './words.ts'
 
-/** Closes a window; asks first if it has unsaved changes. */
 export async function confirmAndClose(id: number): Promise<void> {
   const target = windows.value.find((window) => window.id === id)
   if (!target) return

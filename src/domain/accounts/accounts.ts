@@ -74,13 +74,9 @@ export interface Accounts extends Users {
   authenticateDevice(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   /** Calls `ended` once when the caller's token or session ends, on any server. Returns a function that stops it. */
   watchAccess(caller: Caller, ended: () => void): () => void
-  /** Signed-in devices of a user, most recently used first. */
   devices(user: number): Promise<StoredDevice[]>
-  /** Security events of a user's account, newest first. */
   securityEvents(user: Pick<SignedIn['user'], 'id' | 'username'>): Promise<SecurityEvent[]>
-  /** Revokes a token of this user. Throws `not_found`. */
   revokeDevice(user: number, tokenId: number, actor?: Actor): Promise<void>
-  /** Revokes every token of this user. Returns their number. */
   revokeAllDevices(user: number, actor?: Actor): Promise<number>
   mintToken: MintToken
   /** Revokes the calling token; does nothing if it is gone. */

@@ -20,7 +20,6 @@ const argon2 = () => import('@node-rs/argon2')
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Hashes a password, or returns the given hash. */
   hashOf(password: string | { hash: string }): Promise<string>
   /**
    * Whether the password matches the hash. Without a hash, does the same work and returns false. `beforeHashing` runs after

@@ -22,7 +22,6 @@ export interface DeviceNames {
 }
 
 export interface PendingLogins {
-  /** Stores a pending login. Returns its token, valid for this kind only. */
   open(tx: Writer, kind: LoginKind, user: number, device: DeviceNames | undefined): Promise<string>
   /** The unexpired pending login with this token and kind; undefined otherwise. */
   find(on: Reader, kind: LoginKind, token: string): Promise<PendingLogin | undefined>

@@ -50,7 +50,6 @@ export interface UserChanges {
   ): Promise<Ended & { devices: number }>
   /** Disables the account and ends its devices and sessions. Throws `conflict` for the last administrator. */
   disable(id: number, actor?: Actor): Promise<Ended & { devices: number }>
-  /** Enables the account; ended devices and sessions stay ended. */
   enable(id: number, actor?: Actor): Promise<void>
   /** Ends the locks after wrong passwords and wrong codes, and clears the failures. Returns whether there was a lock. */
   unlock(id: number, actor?: Actor): Promise<boolean>

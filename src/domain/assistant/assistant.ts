@@ -52,7 +52,6 @@ export function makeAssistant({ bounds = BOUNDS, ...deps }: Deps) {
     ...makeConversationAnswers({ ...deps, models, conversations, newRuns, continueRun, budgets, bounds }),
     conversations: { list, messages, remove },
     mentions: makeMentions({ ...deps, models, continueRun, budgets, bounds }),
-    /** Change sets of answers, and their undo. */
     changes: { list: deps.ledger.list, undo: deps.ledger.undo },
     /** The selectable models, the default first; empty if none is configured. */
     models: models.list,

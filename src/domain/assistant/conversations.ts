@@ -29,7 +29,6 @@ const MAX_RECALLED = 100
 
 /** One question and its answer in a conversation, stored as late as possible. */
 export interface Dialogue {
-  /** The id of the conversation; stores the user's message first. */
   id(): Promise<number>
   /** Stores the answer in one transaction with `unit`. Returns the id of the conversation. */
   answer(
@@ -90,7 +89,6 @@ export function makeConversations({ database, clock, bound }: Deps) {
       if (text) throw fault('quota_exceeded', { text })
     },
 
-    /** The messages of a conversation for a model, and whether it is tainted. */
     async recall(user: number, id: number): Promise<{ messages: ModelMessage[]; tainted: boolean }> {
       const { tainted } = await own(user, id)
       const turns = await turnsOf(database.read, id, MAX_RECALLED)

@@ -104,7 +104,6 @@ interface Opened {
   blobs: Piece[]
 }
 
-/** Runs `work` for all items, some concurrently. */
 async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items].reverse()
   const worker = async (): Promise<void> => {

@@ -12,7 +12,6 @@ interface Deps {
   clock: Clock
 }
 
-/** Presence of users. Faults: `forbidden` for a room the user is not in. */
 export const makePresence = ({ database, clock }: Deps) => ({
   /** Records that the user is typing in a room, for 6 seconds. */
   async typing(user: number, room: number): Promise<void> {

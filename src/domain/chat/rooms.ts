@@ -34,7 +34,6 @@ const newest = ({ last_message, created_at }: Shown): string => last_message?.ti
 export const roomFor = async (at: Reader, user: number, room: number): Promise<Shown> =>
   (await roomsFor(at, user)).find(({ room_id }) => room_id === room)!
 
-/** Reads rooms. Faults: `forbidden` for a room the user is not in. */
 export const makeRooms = ({ database }: { database: Database }) => ({
   /** The rooms of a user, most recent message first. */
   rooms: (user: number): Promise<Shown[]> => database.snapshot((at) => roomsFor(at, user)),

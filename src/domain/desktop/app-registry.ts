@@ -168,7 +168,6 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
   return {
     list,
 
-    /** One app. Fault `not_found`. */
     find,
 
     /** Registers an app for everybody by its URL. Faults: `bad_request`, `exists`. */
@@ -228,5 +227,4 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
 
 export type AppRegistry = ReturnType<typeof makeAppRegistry>
 
-/** The fault for a slug in use. */
 export const taken = (slug: string) => fault('exists', { text: `There is an app "${slug}" already.` })

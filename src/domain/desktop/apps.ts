@@ -130,7 +130,6 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
       })
     },
 
-    /** Removes the user's own app. Faults: `forbidden`, `not_found`. */
     remove: (user: number, id: number): Promise<void> =>
       database.write('instance', async (tx) => {
         await ownApp(tx, user, id)

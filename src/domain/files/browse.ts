@@ -161,7 +161,6 @@ export const makeBrowse = ({ database, contents, tree, reach, allowance }: Parts
 
     hashedText,
 
-    /** The text of a file. Faults as for `hashedText`. */
     text: async (user: number, path: string): Promise<string> => (await hashedText(user, path)).content,
 
     /** Bytes used and allowed; a `total` of 0 means unlimited. */

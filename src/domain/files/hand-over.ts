@@ -24,7 +24,6 @@ interface FormerOwner {
   username: string
 }
 
-/** The first free name for the files of a user. */
 async function freeName(on: Reader, folder: number, whose: string): Promise<string> {
   const wanted = `Files of ${whose}`
   for (let number = 1; ; number += 1) {

@@ -31,7 +31,6 @@ export function makeHistory({
   allowance,
   jobs,
 }: Parts & { jobs: Pick<TreeJobs, 'settle' | 'settleAll'> }) {
-  /** Earliest time of the next sum, by `performance.now()`. */
   const next = new Map<number, number>()
   /** Bytes stored by batches since the last sum. */
   const since = new Map<number, number>()

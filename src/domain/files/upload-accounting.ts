@@ -2,7 +2,6 @@ import type { Fault } from '../../contract/errors.ts'
 
 export interface AdmittedUpload {
   user: number
-  /** Maximum number of bytes. */
   max: number
   /** The account's quota in bytes, -1 for unlimited; its concurrent uploads share it. */
   quota: number

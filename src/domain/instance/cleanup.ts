@@ -11,7 +11,6 @@ export interface Collected {
   /** Trash entries and versions past their retention. */
   trash: number
   versions: number
-  /** Unreferenced contents, and their bytes. */
   contents: number
   bytes: number
   /** Blobs left by interrupted uploads, and their bytes. */

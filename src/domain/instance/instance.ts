@@ -92,7 +92,6 @@ export function makeInstance({ database, contents, history, clock, settings, aud
     /** Throws if the database does not respond. */
     checkDatabase: (): Promise<void> => database.check(),
 
-    /** Damage of the database; reads all of it. */
     damage: () => database.damage(true),
 
     /** Looks for the bytes of some contents, without reading them. */
@@ -121,7 +120,6 @@ export function makeInstance({ database, contents, history, clock, settings, aud
     /** Unreferenced blobs older than any upload in progress. */
     orphans: (): ReturnType<Contents['orphans']> => contents.orphans(clock.now() - CONTENT_GRACE),
 
-    /** Names of the applied migrations, oldest first. */
     migrations: () => appliedMigrations(database.read),
 
     /** Facts about the database engine, for diagnosis. */

@@ -126,7 +126,6 @@ export function makeStorageCheck(parts: Parts) {
   }
 }
 
-/** Limits the problems of each kind, grouped by kind. */
 function limitPerKind(found: readonly IntegrityProblem[]): Pick<StorageReport, 'problems' | 'truncated'> {
   const kinds = (Object.keys(integrityProblems) as IntegrityProblemId[]).map((id) => ({
     id,

@@ -1,6 +1,5 @@
 import type { AccountUsage } from './usage.ts'
 
-/** Orders of accounts by usage, largest first, or by name. */
 export const usageOrders = {
   used: (a: AccountUsage, b: AccountUsage) => b.used_bytes - a.used_bytes,
   name: () => 0,

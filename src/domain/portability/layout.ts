@@ -52,7 +52,6 @@ const singles = new Map<string, Part>(
   (Object.keys(names) as (keyof typeof names)[]).map((kind) => [names[kind], { kind }]),
 )
 
-/** Maximum number of rooms in an archive. */
 const MAX_ROOMS = 100_000
 
 /** Parses the name and type of an entry. Throws `BadArchive` for entries outside of the layout. */

@@ -20,7 +20,6 @@ interface Schema {
   says?: string
 }
 
-/** Most problems reported. */
 const ENOUGH = 1_000
 
 // Compile on demand: it takes a while, and most servers never see a seed.

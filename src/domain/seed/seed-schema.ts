@@ -136,7 +136,6 @@ export const Seed = object({
   rooms: optional(Type.Array(Room, { description: 'Chat rooms.' })),
 })
 
-/** A row of a seed: its key, and the columns of its table. */
 export type SeedRow = { key: string; [column: string]: unknown }
 
 export type SeedUser = Omit<Static<typeof User>, 'rows'> & { rows?: { [table in TableName]?: SeedRow[] } }

@@ -2,7 +2,6 @@ import { Compile, type Validator } from 'typebox/compile'
 import { isSound } from '../../base/text.ts'
 import { rowSchema, tables, type Column, type TableName } from '../../contract/tables.ts'
 
-/** Why a row is rejected: an error code, and a sentence. */
 export interface Refusal {
   code: 'unknown_column' | 'bad_value'
   error: string

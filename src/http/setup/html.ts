@@ -111,7 +111,6 @@ export const formPage = (nonce: string, words: SetupWords): string =>
 <script nonce="${nonce}">${script}</script>`,
   )
 
-/** A page with a message, and a command or the way to the desktop. */
 export const messagePage = (
   nonce: string,
   { language, desktop }: SetupWords,

@@ -109,7 +109,6 @@ async function rowsOf(on: Reader, user: number, tables: readonly string[]): Prom
   return rows
 }
 
-/** Rooms with no other member. */
 async function roomsAlone(on: Reader, user: number): Promise<Set<number>> {
   const others = (eb: ExpressionBuilder<Tables & { m: Tables['room_members'] }, 'm'>) =>
     eb

@@ -14,7 +14,6 @@ export interface Confirmation {
 export const insertConfirmation = (tx: Writer, confirmation: Confirmation) =>
   tx.q.insertInto('assistant_confirmations').values(confirmation).execute()
 
-/** A confirmation of this user, expired or not. */
 export const confirmationOf = (on: Reader, user: number, id: string): Promise<Confirmation | undefined> =>
   on.q
     .selectFrom('assistant_confirmations')
@@ -29,6 +28,5 @@ export async function takeConfirmation(tx: Writer, id: string): Promise<boolean>
   return rows.length > 0
 }
 
-/** Deletes confirmations that expired before a time. */
 export const forgetConfirmations = (tx: Writer, before: number) =>
   tx.q.deleteFrom('assistant_confirmations').where('expires_at', '<', before).execute()

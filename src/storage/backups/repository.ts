@@ -72,7 +72,6 @@ const WIDTH = 8
 const MAX_HEADER = 4_096
 const HEX = /^[0-9a-f]{32}$/
 
-/** Parses an untrusted header. */
 export function parseHeader(text: string, place: string): RepositoryHeader {
   try {
     const { format, repository, server_id, encrypted } = JSON.parse(text) as Partial<RepositoryHeader>
@@ -92,7 +91,6 @@ export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; p
 
 const WHAT_TO_DO = 'The backups beside it can be read and restored: store new ones in another folder.'
 
-/** The text of the header in a folder; undefined if it is missing. */
 async function headerIn(folder: string): Promise<string | undefined> {
   try {
     const file = await openBytes(join(folder, HEADER_FILE))

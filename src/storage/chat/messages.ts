@@ -247,5 +247,4 @@ export async function deleteMessage(tx: Writer, id: number, room: number, stamp:
     .execute()
 }
 
-/** Forgets messages deleted before a time. */
 export const forgetDeletions = deleteOldest({ table: 'deleted_messages', age: 'deleted_at', key: ['message_id'] })

@@ -85,7 +85,6 @@ const roomsQuery = prepared<{ user: number }, Room>(({ q, p }) =>
     .where('room_members.user_id', '=', p.user),
 )
 
-/** The rooms of a user, in no order. */
 export const roomsOf = (on: Reader, user: number): Promise<Room[]> => roomsQuery(on, { user })
 
 const participantsQuery = prepared<{ user: number }, Person & { room_id: number }>(({ q, p }) =>
@@ -183,7 +182,6 @@ export const roomOfPair = async (on: Reader, pair: string): Promise<number | und
 export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
   (await on.q.selectFrom('rooms').select('id').where('id', '=', room).executeTakeFirst()) !== undefined
 
-/** The first channel of that name that a user created. */
 export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
   const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
   return (await query.where('type', '=', 'channel').orderBy('id').limit(1).executeTakeFirst())?.id

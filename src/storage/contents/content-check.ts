@@ -16,7 +16,6 @@ export type ContentProblem =
 export interface ContentCheck {
   /** The next contents after a hash, in order, and their sizes in bytes. */
   page(after: string, limit: number): Promise<{ sha256: string; size: number }[]>
-  /** Number and bytes of all contents. */
   sum(): Promise<{ contents: number; bytes: number }>
   /** Undefined without a problem, or if removed meanwhile. `quick` checks only existence and size. */
   problemOf(sha256: string, quick: boolean): Promise<ContentProblem | undefined>

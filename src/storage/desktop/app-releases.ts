@@ -11,7 +11,6 @@ export interface StoredRelease {
 
 export type NewRelease = Omit<AppReleaseRow, 'id' | 'is_current'> & { files: readonly Omit<AppFileRow, 'release_id'>[] }
 
-/** Stored releases of an app, newest first. */
 export const releasesOf = (on: Reader, app: number): Promise<StoredRelease[]> =>
   on.q
     .selectFrom('app_releases')
@@ -39,7 +38,6 @@ export async function releaseSize(on: Reader, release: number): Promise<{ files:
   return { files: Number(row?.files ?? 0), bytes: Number(row?.bytes ?? 0) }
 }
 
-/** The manifest of a release, as JSON. */
 export async function releaseManifest(on: Reader, release: number): Promise<string> {
   const query = on.q.selectFrom('app_releases').select('manifest').where('id', '=', release)
   return (await query.executeTakeFirstOrThrow()).manifest

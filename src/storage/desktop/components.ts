@@ -58,7 +58,6 @@ export const componentVersion = (
     .where('version', '=', version)
     .executeTakeFirst()
 
-/** All versions of a component, newest first. */
 export const versionsOfComponent = (on: Reader, user: number, component: string): Promise<StoredVersion[]> =>
   on.q
     .selectFrom('components')

@@ -118,7 +118,6 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
     running ??= drain()
   }
 
-  /** Rejects a unit, or runs it again after a conflict. */
   function reject(unit: Unit, error: unknown): void {
     const mayRunAgain = unit.scope !== 'instance' && unit.runs < RUNS && transaction.isConflict?.(error)
     if (mayRunAgain) add({ ...unit, runs: unit.runs + 1 })

@@ -27,7 +27,6 @@ export function parsePostgresAddress(text: string): PostgresAddress | undefined 
   return areComplete && urls.every((url) => URL.canParse(url)) ? { urls, hosts, path } : undefined
 }
 
-/** Parses an address that the settings accepted. */
 export function postgresAddress(text: string): PostgresAddress {
   const address = parsePostgresAddress(text)
   if (!address) throw new Error('The address of the database is not of the form postgres://USER:PASSWORD@HOST/NAME.')

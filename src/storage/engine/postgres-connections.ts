@@ -129,7 +129,6 @@ export const poolConnection = (pool: pg.Pool, hosts: PostgresHosts, liveness: Li
     }
   })
 
-/** A pool of connections that have passed `check`. */
 export function poolOf(config: pg.PoolConfig, hosts: PostgresHosts, check: ConnectionCheck): pg.Pool {
   // `pg` awaits the promise and passes on its error, which its types do not say.
   const onConnect: (client: pg.ClientBase) => unknown = check.assertUsable

@@ -128,7 +128,6 @@ export async function markTrashForRemoval(tx: Writer, user: number, now: number)
   return ids.length
 }
 
-/** Marks entries of all accounts older than `before`. */
 export async function markOldTrashForRemoval(tx: Writer, before: number, now: number, limit: number): Promise<number> {
   const entries = await tx.q
     .selectFrom('trash')

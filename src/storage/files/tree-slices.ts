@@ -175,7 +175,6 @@ export async function setState(tx: Writer, entry: number, from: TrashState, to: 
   return changed.length > 0
 }
 
-/** Deletes an entry whose top is live again. */
 export const forgetEntry = (tx: Writer, entry: number) => tx.q.deleteFrom('trash').where('id', '=', entry).execute()
 
 /** Creates an unfinished entry with only its top marked. */

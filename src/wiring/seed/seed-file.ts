@@ -45,9 +45,7 @@ class NoSeedFile extends Error {
 }
 
 export interface SeedOrigin {
-  /** The file, or `-`. */
   file: string
-  /** Standard input, if the file is `-`. */
   input?: AsyncIterable<Uint8Array>
   /** The base folder of files that the seed names; by default its own. */
   base?: string | undefined

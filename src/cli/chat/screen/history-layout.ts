@@ -5,7 +5,6 @@ import { parseMarkup, sanitize } from './markup.ts'
 import { readableColor } from './name-color.ts'
 import { clip, wrap, type Line, type Span } from './spans.ts'
 
-/** A line of the history, and the message it belongs to. */
 export interface HistoryLine {
   line: Line
   message?: number

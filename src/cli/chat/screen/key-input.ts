@@ -1,6 +1,5 @@
 import { emitKeypressEvents, type Interface, type Key } from 'node:readline'
 
-/** User input: typed or pasted text, a key such as `alt-enter`, or a change of focus. */
 export type Input = { text: string; pasted: boolean } | { key: string } | { focused: boolean }
 
 /** How long to wait for the rest of an escape sequence, ms. */

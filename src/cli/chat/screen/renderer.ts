@@ -118,7 +118,6 @@ function showSelected(screen: ScreenState, lines: readonly HistoryLine[], messag
   else if (first < end - rows) screen.scroll = lines.length - Math.min(lines.length, first + rows)
 }
 
-/** The status line: a question, an error, a notice, completions or keys. */
 function statusOf(screen: ScreenState, composeMode: RendererParts['composeMode'], columns: number): Line {
   const { mode, notice } = screen
   const { connectionError } = screen.session.state

@@ -54,7 +54,6 @@ export async function fetchFile(context: RunContext, op: Download, mode: number 
 const isResumable = ({ signal }: RunContext, error: unknown): boolean =>
   signal.aborted || error instanceof Unreachable || (isFault(error) && error.code !== 'not_found')
 
-/** The name of a new temporary file, or of one with partial content. */
 async function temporaryName(context: RunContext, { key, file }: Download): Promise<string> {
   const before = context.parts.get(key)
   if (before?.sha256 === file.sha256 && context.capabilities.range) return before.name

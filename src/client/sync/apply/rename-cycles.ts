@@ -24,7 +24,6 @@ export type StagedRename = Extract<Intent, { kind: 'park' }>
 
 const action = contract.syncFiles.actions.move
 
-/** Renames a local cycle, as it happened on the server. */
 export async function rotateLocal(context: RunContext, ops: readonly OpOf<'move-local'>[]): Promise<Effect> {
   for (const op of ops) assertSource(context, op)
   const staged = ops.map((op): StagedRename => ({

@@ -21,7 +21,6 @@ export function trashPath(root: string, run: string, path: string): string {
   }
 }
 
-/** Removes empty folders of the trash, and the trash itself if it is empty. */
 export function removeEmptyTrashFolders(root: string, folder: string): void {
   try {
     for (let at = folder; at !== ownFile(root); at = dirname(at)) rmdirSync(at)

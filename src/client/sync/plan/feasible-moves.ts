@@ -37,7 +37,6 @@ export const asMoves = (candidates: readonly MoveCandidate[]): Moves => ({
   byTo: new Map(candidates.map((each) => [each.to, each])),
 })
 
-/** The move, if any, of a key or of one of its parents. */
 export function moveAbove(moves: Pick<Moves, 'byFrom'>, key: string): MoveCandidate | undefined {
   for (let at = key; at !== ROOT; at = parentOf(at)) {
     const found = moves.byFrom.get(at)

@@ -71,7 +71,6 @@ function matchByName(from: string[], to: string[], depth: number): RenameMatch[]
   return [...groups.from].flatMap(([names, keys]) => matchByName(keys, groups.to.get(names) ?? [], depth + 1))
 }
 
-/** The last names of a key; the whole key if it has fewer. */
 function ending(key: string, names: number): string {
   let at = key.length
   for (let count = 0; count < names && at > 0; count += 1) at = key.lastIndexOf('/', at - 1)

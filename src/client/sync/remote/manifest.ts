@@ -12,7 +12,6 @@ const { manifest } = contract.syncFiles.actions
 
 export type Listed = Exclude<RemoteNode, { kind: 'other' }>
 
-/** The account's files as the server listed them, every entry checked. */
 export interface Listing {
   nodes: Iterable<Listed>
   /** Entries that no valid server sends; with any of them the listing counts as incomplete. */

@@ -13,7 +13,6 @@ export type NoticeCode =
   | 'rows_unsound'
   | 'rows_waiting'
 
-/** Rows sent and received by a run, and their state after it. */
 export interface RowTally {
   sent: number
   received: number

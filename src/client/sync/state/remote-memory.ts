@@ -18,7 +18,6 @@ export interface FeedNode {
   mtime: number
 }
 
-/** Changes of one feed page, and its cursor. */
 export interface FeedPage {
   put: readonly FeedNode[]
   gone: readonly number[]

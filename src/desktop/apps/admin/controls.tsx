@@ -17,7 +17,6 @@ export const DescriptionList = ({ of }: { of: readonly (readonly [name: string, 
   </dl>
 )
 
-/** The value of a query, its error, or a loading indicator. */
 export function QueryResult<T>({
   of: { value, error },
   children,

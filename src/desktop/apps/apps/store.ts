@@ -9,7 +9,6 @@ export type App = AnswerOf<'apps.list'>['apps'][number]
 type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
-/** Apps of the user; undefined until loaded. */
 export const installed = signal<readonly App[] | undefined>(undefined)
 /** All apps of the server by slug, for administrators. */
 export const registered = signal<ReadonlyMap<string, Registered>>(new Map())
@@ -18,7 +17,6 @@ export const listError = signal<unknown>(undefined)
 export const searchText = signal('')
 export const category = signal<Category | 'all'>('all')
 
-/** The content beside the list: an app, or the form. */
 export const view = signal<{ page: 'app'; slug: string } | { page: 'form' } | undefined>(undefined)
 
 /** Reloads the apps. */

@@ -55,7 +55,6 @@ function makeThread(id: number | undefined): Thread {
 
 const draftKey = ({ id }: Thread): string => `draft-${id.value ?? 'new'}`
 
-/** The draft, or else the unanswered question. */
 const unsent = ({ draft, unanswered }: Thread): string => (draft.value === '' ? unanswered : draft.value)
 
 /** Stores the draft of a conversation. New conversations have no id yet and share one item. */
@@ -145,7 +144,6 @@ export function open(id: number): void {
   show(thread)
 }
 
-/** Opens the empty new conversation, or creates one. */
 export function newConversation(): void {
   const empty = threads.value.find(({ id, turns }) => id.value === undefined && turns.value.length === 0)
   show(empty ?? makeThread(undefined))

@@ -57,7 +57,6 @@ export const turnsOf = (messages: readonly Message[]): Turn[] =>
     return turnOf(role, { text: content, actions, at: Date.parse(created_at), decision: isOver ? 'past' : undefined })
   })
 
-/** Adds a tool call, or updates the running one. */
 export function withTool(tools: readonly ToolUse[], update: ToolUse): ToolUse[] {
   const at = tools.findLastIndex(
     ({ name, summary, status }) => status === 'running' && name === update.name && summary === update.summary,

@@ -26,7 +26,6 @@ export const folders = computed(() => {
   return [...counts].toSorted(([a], [b]) => compareNames(a, b))
 })
 
-/** The title, or the host name if there is none. */
 export const titleOf = ({ title, url }: Bookmark): string => title || (webAddress(url)?.host ?? url)
 
 const search = makeSearch<Bookmark>(({ title, url, folder: name, note }) => [title, url, name, note])

@@ -33,7 +33,6 @@ export const EventButton = ({ event, day, withEnd }: { event: Event; day: string
 const weekday = (day: string): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
 
-/** Moves the selection by keys; returns whether the key was handled. */
 function moveSelection(key: string): boolean {
   const day = selected.value
   const to = {

@@ -61,7 +61,6 @@ async function confirmAndRemove(room: ChatRoom, person: Person): Promise<void> {
   }
 }
 
-/** Members of a room, online ones first. */
 export function PeoplePanel({ room }: { room: ChatRoom }) {
   const mayRemove = room.type === 'channel' && (room.created_by === me() || bridge.user.value!.role === 'admin')
   const rank = ({ id }: Person) => Number(!online.value.has(id))

@@ -20,7 +20,6 @@ interface Upload {
 export const uploads = signal<readonly Upload[]>([])
 export const changed = signal(0)
 
-/** The folder of a room in `/Teamchat`. */
 async function folderOf(room_id: number): Promise<string> {
   const room = rooms.value.find((one) => one.room_id === room_id)
   const { items } = await bridge.call('filesystem.list', { path: SHARED })

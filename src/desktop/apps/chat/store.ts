@@ -80,7 +80,6 @@ export function putRoom(changed: ChatRoom): void {
   rooms.value = [changed, ...rooms.value.filter(({ room_id }) => room_id !== changed.room_id)]
 }
 
-/** Updates the last message of a room, and the order of the list. */
 export function updateLastMessage(message: Message): void {
   const known = rooms.value.find(({ room_id }) => room_id === message.room_id)
   if (!known || (known.last_message && known.last_message.timestamp >= message.timestamp)) return
@@ -95,7 +94,6 @@ export function markRead(room_id: number): void {
   void bridge.call('teamChat.read', { room_id }).catch(() => undefined)
 }
 
-/** Opens the direct message with a user; creates it if necessary. */
 export async function openDirectMessage(person: Person): Promise<void> {
   const name = `${bridge.user.value!.username}, ${person.username}`.slice(0, 100)
   const answer = await bridge.call('teamChat.create_room', { name, type: 'dm', participants: [person.id] })

@@ -23,7 +23,6 @@ export const isSaving = signal(false)
 
 const openName = computed(() => (view.value?.page === 'component' ? view.value.name : undefined))
 
-/** The open component, once loaded. */
 export const openComponent = computed(() => (loaded.value?.name === openName.value ? loaded.value : undefined))
 export const draft = computed(() => (openName.value === undefined ? undefined : drafts.value.get(openName.value)))
 

@@ -156,7 +156,6 @@ function Item({ profile, onChange }: { profile: Profile; onChange: () => Promise
   )
 }
 
-/** Profiles: named sets of components. */
 export function Profiles() {
   const { value, error, reload } = useQuery(() => bridge.call('desktopComponents.profiles', {}))
   return (

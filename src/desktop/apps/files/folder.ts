@@ -19,7 +19,6 @@ const listing = signal<{ path: string; items: readonly Item[] } | undefined>(und
 export const loadError = signal<unknown>(undefined)
 export const isLoading = computed(() => listing.value?.path !== folder.value && loadError.value === undefined)
 
-/** All items of the folder, unordered. */
 export const all = computed<readonly Item[]>(() => (listing.value?.path === folder.value ? listing.value.items : []))
 
 export const usage = signal<AnswerOf<'filesystem.quota'> | undefined>(undefined)
@@ -30,7 +29,6 @@ const comparers: Record<SortKey, (a: Item, b: Item) => number> = {
   modified: (a, b) => (a.modified < b.modified ? -1 : a.modified > b.modified ? 1 : 0),
 }
 
-/** Visible items: filtered and sorted, folders first. */
 export const items = computed<readonly Item[]>(() => {
   const words = searchText.value.toLowerCase().split(/\s+/).filter(Boolean)
   const { key, isDescending } = sorting.value
@@ -104,7 +102,6 @@ export function refresh(): void {
   }, REFRESH_DELAY)
 }
 
-/** Opens a requested path: a folder, or a file in its folder. */
 export async function openPath(path: string, openFile: (item: Item) => void): Promise<void> {
   openFolder(path)
   await load()

@@ -7,7 +7,6 @@ export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf
 
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** Removes trailing slashes, except from the root. */
 export const trimSlashes = (path: string): string => path.replace(/\/+$/, '') || '/'
 
 /** Folders from the root to a path, with their names; the root's is empty. */

@@ -6,7 +6,6 @@ import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import type { Pdf, Size } from './pdf.ts'
 import { words } from './words.ts'
 
-/** Loads pdf.js with the first PDF. */
 const loadReader = () => import('./pdf.ts')
 
 /** Pages added when the last one comes near. */

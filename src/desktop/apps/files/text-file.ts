@@ -35,7 +35,6 @@ async function saveCopy(path: string, content: string): Promise<string> {
   return copy
 }
 
-/** Reads a file; null if it does not exist. */
 const read = (path: string) =>
   bridge.call('filesystem.read', { path }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'not_found') return null
@@ -43,7 +42,6 @@ const read = (path: string) =>
   })
 
 const makeState = () => ({
-  /** The edited text; undefined until loaded. */
   content: signal<string | undefined>(undefined),
   /** Hash of the version that the text is based on. */
   base: signal(''),
@@ -157,7 +155,6 @@ export function openText(path: string) {
       const other = theirs.peek()
       if (other) showContents(path, state, other)
     },
-    /** Saves the draft as a copy; returns its path. */
     async saveAsCopy(): Promise<string> {
       const copy = await saveCopy(path, content.peek() ?? '')
       const other = theirs.peek()

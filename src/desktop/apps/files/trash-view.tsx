@@ -22,7 +22,6 @@ import { words } from './words.ts'
 
 type Entry = AnswerOf<'trash.list'>['items'][number]
 
-/** Restores an entry; under another name if its path is taken. */
 async function restore({ id, path }: Entry): Promise<void> {
   const to = await bridge.call('trash.restore', { id }).then(
     (answer) => answer.path,

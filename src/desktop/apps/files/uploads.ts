@@ -9,7 +9,6 @@ type State = 'waiting' | 'sending' | 'asking' | 'done' | 'skipped' | 'failed'
 
 export interface Upload {
   id: number
-  /** Undefined for an empty folder. */
   file: File | undefined
   folder: string
   name: string
@@ -95,7 +94,6 @@ async function send(upload: Upload): Promise<void> {
   upload.sent = file.size
 }
 
-/** Resolves a name conflict before the upload continues. */
 async function resolveName(upload: Upload, code: string): Promise<void> {
   upload.state = 'asking'
   notifyChange()

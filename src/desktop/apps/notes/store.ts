@@ -43,7 +43,6 @@ export const keys = computed(() => [
   ...savedNotes.value.map(({ key }) => key),
 ])
 
-/** The open note; a new one stays open when it gets its row. */
 export const current = computed(() => (open.value === undefined ? undefined : find(open.value)))
 
 export const draftOf = (note: Note) => (note.row ? drafts.of(note.row.id) : drafts.all.value.get(note.key))

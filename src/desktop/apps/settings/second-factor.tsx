@@ -111,7 +111,6 @@ const Codes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void
 
 type Step = 'nothing' | 'set_up' | 'turn_off' | 'new_codes'
 
-/** The second factor: off, being set up, or on. */
 export function SecondFactor() {
   const { value, error, reload } = useQuery(() => bridge.call('accountSettings.2fa_status', {}))
   const [enrolment, setEnrolment] = useState<

@@ -58,9 +58,7 @@ function assistantText({ text, calls }: { text: string; calls: readonly ModelCal
 }
 
 export interface CallReader {
-  /** Reads the next chunk. Returns the text for the user. */
   feed(chunk: string): string
-  /** Ends the stream. Returns the buffered text. */
   end(): string
   /** The calls found, in order; a malformed one has no name. */
   calls: ModelCall[]

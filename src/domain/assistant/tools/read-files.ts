@@ -27,7 +27,6 @@ export function listing(path: string, items: readonly Item[]): string {
   )
 }
 
-/** One page of a text from an offset, and how to read the next. */
 export function page(path: string, text: string, offset = 0): string {
   if (offset >= text.length && offset > 0)
     return `${path} has ${text.length} characters; there is nothing at ${offset}.`

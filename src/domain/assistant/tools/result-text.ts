@@ -14,7 +14,6 @@ export function truncated(text: string, max: number = RESULT_BYTES): string {
   return decoder.decode(bytes).replace(/\ufffd+$/, '') + CUT
 }
 
-/** A text on one line, with at most `characters` characters. */
 export function brief(text: string, characters: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > characters ? `${line.slice(0, characters - 1).toWellFormed()}…` : line

@@ -66,7 +66,6 @@ const failed = (text: string): Outcome => ({ text, untrusted: false, status: 'fa
 /** Effects that need confirmation once the conversation contains untrusted text. */
 const NEEDS_CONFIRMATION: ReadonlySet<ToolEffect> = new Set(['alters', 'sends'])
 
-/** The effect of a call, or the fault it would end with. */
 function effectOf({ effect }: Tool, args: Arguments): ToolEffect | Fault {
   if (typeof effect !== 'function') return effect
   try {
@@ -165,7 +164,6 @@ export function makeToolCalls({ database, audit, bounds }: Deps) {
 
 export type ToolCalls = ReturnType<typeof makeToolCalls>
 
-/** The declared arguments of a call, or a description of what is wrong with them. */
 function readArguments({ parameters }: Tool, call: ModelCall): Arguments | string {
   const value = argumentsOf(call)
   if (!value) return `the arguments must be one whole JSON object, nested at most ${ARGUMENT_DEPTH} levels deep.`

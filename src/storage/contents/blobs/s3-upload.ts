@@ -8,7 +8,6 @@ import { fieldsOf, partsXml } from './s3-xml.ts'
 
 const MIB = 1 << 20
 const PIECE = MIB / 4
-/** Most parts of a multipart upload. */
 const MAX_PARTS = 10_000
 /** Parts sent concurrently. */
 const WIDTH = 3

@@ -50,7 +50,6 @@ export async function makeSchema(on: Reader, words: SchemaDialect, names: readon
 
 const PREFIX = 'migration:'
 
-/** Names of the applied migrations, oldest first. */
 export async function appliedMigrations(on: Reader): Promise<string[]> {
   const rows = await on.q
     .selectFrom('instance')
