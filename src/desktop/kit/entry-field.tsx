@@ -51,13 +51,7 @@ export function EntryField<N extends TableName>({
   const [entered, setEntered] = useState<string | undefined>(undefined)
   const write = (to: unknown) => of.write(entry, { [name]: to } as Partial<Fields<N>>)
   if (column.type === 'boolean') {
-    return (
-      <Switch
-        label={label}
-        checked={value === true}
-        onChange={({ currentTarget }: { currentTarget: HTMLInputElement }) => write(currentTarget.checked)}
-      />
-    )
+    return <Switch label={label} checked={value === true} onSwitch={write} />
   }
   if (options) {
     return (

@@ -1,8 +1,17 @@
+import type { Signal } from '@preact/signals'
 import type { ComponentChildren, JSX, LooseInputHTMLAttributes, PartialSelectHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
 import { bridge } from './bridge.ts'
 
 type InputProps = Omit<LooseInputHTMLAttributes<HTMLInputElement>, 'label' | 'role'>
+
+interface TextProps {
+  /** Called with the text after every input. */
+  onText?: (text: string) => void
+}
+
+const asInput = (onText: TextProps['onText']) =>
+  onText && { onInput: ({ currentTarget }: { currentTarget: { value: string } }) => onText(currentTarget.value) }
 
 interface FieldProps {
   label: string
@@ -33,11 +42,11 @@ const fieldAttributes = (id: string, { hint, problem }: FieldProps) => ({
   'aria-describedby': [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ') || undefined,
 })
 
-export function TextField({ label, hint, problem, ...rest }: FieldProps & InputProps) {
+export function TextField({ label, hint, problem, onText, ...rest }: FieldProps & TextProps & InputProps) {
   const id = useId()
   return (
     <FieldLayout {...{ id, label, hint, problem }}>
-      <input {...(rest as object)} {...fieldAttributes(id, { label, hint, problem })} />
+      <input {...(rest as object)} {...asInput(onText)} {...fieldAttributes(id, { label, hint, problem })} />
     </FieldLayout>
   )
 }
@@ -46,12 +55,13 @@ export function TextArea({
   label,
   hint,
   problem,
+  onText,
   ...rest
-}: FieldProps & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
+}: FieldProps & TextProps & Omit<JSX.IntrinsicElements['textarea'], 'label'>) {
   const id = useId()
   return (
     <FieldLayout {...{ id, label, hint, problem }}>
-      <textarea {...rest} {...fieldAttributes(id, { label, hint, problem })} />
+      <textarea {...rest} {...asInput(onText)} {...fieldAttributes(id, { label, hint, problem })} />
     </FieldLayout>
   )
 }
@@ -80,28 +90,45 @@ export function Select({
   )
 }
 
-export function Switch({ label, ...rest }: { label: string } & InputProps) {
-  return (
-    <label class="switch">
-      <input {...(rest as object)} type="checkbox" role="switch" />
-      <span>{label}</span>
-    </label>
-  )
-}
+export const Switch = ({
+  label,
+  onSwitch,
+  ...rest
+}: { label: string; onSwitch?: (isOn: boolean) => void } & InputProps) => (
+  <label class="switch">
+    <input
+      onChange={({ currentTarget }) => onSwitch?.(currentTarget.checked)}
+      {...(rest as object)}
+      type="checkbox"
+      role="switch"
+    />
+    <span>{label}</span>
+  </label>
+)
 
+/** A search of the text in `of`; with `onText` instead, its owner keeps the text. */
 export const SearchField = ({
   label,
-  onText,
+  of,
+  onText = (text) => void (of && (of.value = text)),
   ...rest
-}: { label: string; onText: (text: string) => void } & InputProps) => (
+}: { label: string; of?: Signal<string> } & TextProps & InputProps) => (
   <input
     type="search"
     class="search"
     aria-label={label}
     placeholder={label}
+    value={of?.value}
     {...(rest as object)}
-    onInput={({ currentTarget }) => onText(currentTarget.value)}
+    {...asInput(onText)}
   />
+)
+
+/** Why something failed, read aloud by screen readers. */
+export const Problem = ({ children }: { children: ComponentChildren }) => (
+  <p class="problem" role="alert">
+    {children}
+  </p>
 )
 
 /** A selection without a visible label, for filters above a list. */

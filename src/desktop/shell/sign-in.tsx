@@ -84,7 +84,7 @@ function PasswordForm() {
           autocomplete="username"
           autocapitalize="none"
           spellcheck={false}
-          onInput={({ currentTarget }) => setUsername(currentTarget.value)}
+          onText={setUsername}
         />
       </div>
       <div class="with-button">
@@ -97,7 +97,7 @@ function PasswordForm() {
           maxLength={1024}
           autocomplete="current-password"
           problem={problem}
-          onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          onText={setPassword}
         />
         <IconButton
           icon={shown ? EyeOff : Eye}
@@ -131,7 +131,7 @@ function CodeForm() {
         autocapitalize="characters"
         spellcheck={false}
         problem={problem}
-        onInput={({ currentTarget }) => setCode(currentTarget.value)}
+        onText={setCode}
       />
       <Button kind="main" type="submit" icon={KeyRound} busy={busy}>
         {words('confirm')}

@@ -6,16 +6,15 @@ import { sortInTurns, yieldToOthers } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
-import type { Database, Reader } from '../../storage/engine/database.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { entriesAfter, mtimeOf, type Entry } from '../../storage/files/nodes.ts'
+import type { FileParts } from './file-parts.ts'
 import { folderAt } from './folder-at.ts'
 import { factsOf, tagOf, type FileFacts } from './queries.ts'
 import { mimeOf } from './mime.ts'
 import { isReserved, pathOf, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
-import type { PathResolver } from './path-resolver.ts'
 import { foldersFor } from './room-folders.ts'
-import type { Tree } from './tree.ts'
-import { quotaOf, type Allowance } from './allowance.ts'
+import { quotaOf } from './allowance.ts'
 
 export interface Item {
   /** Set if requested: identifies the item within its folder; 0 for `/Teamchat`, the room's id below it. */
@@ -35,13 +34,7 @@ const PART = 1_000
 /** Maximum size of a text file for `text`, bytes. */
 const TEXT_MAX = 5 * 1_048_576
 
-interface Parts {
-  database: Database
-  contents: Contents
-  tree: Tree
-  reach: PathResolver
-  allowance: () => Promise<Allowance>
-}
+type Parts = Pick<FileParts, 'database' | 'contents' | 'tree' | 'reach' | 'allowance'>
 
 const toItem = ({ name, type, size, mtime }: Entry): Item => {
   const modified = iso(mtime * 1_000)

@@ -1,25 +1,16 @@
-import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/feed/changes.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
+import type { Writer } from '../../storage/engine/database.ts'
 import { extentOf, hasChildren, isLarger, moveNode, type Extent, type Node } from '../../storage/files/nodes.ts'
 import { recordTrashed, trashNode } from '../../storage/files/trash.ts'
 import { beginEntry, extentBelow, isFilling, isInFilling, setState } from '../../storage/files/tree-slices.ts'
-import type { Bounds } from './bounds.ts'
+import type { FileParts } from './file-parts.ts'
 import { assertReach, nameKey, pathOf, type Segments } from './paths.ts'
 import { expect } from './preconditions.ts'
 import { assertOneKind, assertOneTree, scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
-import { filling, insertFolder, recordNodes, type ResolvedPath, type Tree } from './tree.ts'
-import type { TreeJobs } from './tree-jobs.ts'
+import { filling, insertFolder, recordNodes, type ResolvedPath } from './tree.ts'
 
-interface Parts {
-  database: Database
-  clock: Clock
-  tree: Tree
-  reach: PathResolver
-  bounds: Bounds
-  jobs: Pick<TreeJobs, 'settle' | 'soon'>
-}
+type Parts = Pick<FileParts, 'database' | 'clock' | 'tree' | 'reach' | 'bounds' | 'jobs'>
 
 /** The measured extent of a folder before the transaction that moves it. */
 export interface Measured {

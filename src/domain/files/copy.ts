@@ -1,4 +1,3 @@
-import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/feed/changes.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
@@ -12,26 +11,15 @@ import {
   setState,
   SLICE,
 } from '../../storage/files/tree-slices.ts'
-import type { Heavy } from '../heavy.ts'
-import type { Bounds } from './bounds.ts'
+import type { FileParts } from './file-parts.ts'
 import { addressesOf, isWithin } from './change.ts'
 import { assertReach, nameKey } from './paths.ts'
-import { assertOneTree, type ParsedPath, type PathResolver, scopeOf, scopeOfTree } from './path-resolver.ts'
+import { assertOneTree, type ParsedPath, scopeOf, scopeOfTree } from './path-resolver.ts'
 import { placeEntry } from './trash.ts'
-import type { TreeJobs } from './tree-jobs.ts'
-import { filling, recordNodes, type EntryLocation, type ResolvedPath, type Tree } from './tree.ts'
-import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
+import { filling, recordNodes, type EntryLocation, type ResolvedPath } from './tree.ts'
+import { assertWithin, quotaOf } from './allowance.ts'
 
-interface Parts {
-  database: Database
-  clock: Clock
-  tree: Tree
-  reach: PathResolver
-  allowance: () => Promise<Allowance>
-  bounds: Bounds
-  heavy: Heavy
-  jobs: Pick<TreeJobs, 'settle' | 'soon'>
-}
+type Parts = Pick<FileParts, 'database' | 'clock' | 'tree' | 'reach' | 'allowance' | 'bounds' | 'heavy' | 'jobs'>
 
 /** Maximum number of nodes copied in one transaction; larger trees are staged, hidden, in slices. */
 const BATCH_SIZE = 200

@@ -1,15 +1,13 @@
 import { fault } from '../../contract/errors.ts'
 import { ARCHIVE } from '../../contract/limits.ts'
-import type { Database, Reader } from '../../storage/engine/database.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { entriesOfAll, mtimeOf, type NodeSummary } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
-import type { Heavy } from '../heavy.ts'
 import { yieldToOthers } from '../turn.ts'
+import type { FileParts } from './file-parts.ts'
 import { folderAt } from './folder-at.ts'
 import { isReserved, segmentsOf, TEAMCHAT, TEAMCHAT_ID, type Segments } from './paths.ts'
-import type { PathResolver } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './room-folders.ts'
-import type { Tree } from './tree.ts'
 
 export interface Packed {
   /** Path within the archive; a folder's ends with a slash. */
@@ -39,12 +37,7 @@ interface Item {
   rooms?: readonly Item[]
 }
 
-interface Parts {
-  database: Database
-  tree: Tree
-  reach: PathResolver
-  heavy: Heavy
-}
+type Parts = Pick<FileParts, 'database' | 'tree' | 'reach' | 'heavy'>
 
 const MAX = ARCHIVE.max_entries
 /** Folders per query. */

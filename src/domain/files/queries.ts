@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream'
 import { fault } from '../../contract/errors.ts'
 import { headOf, newestOf } from '../../storage/feed/changes.ts'
-import type { Contents } from '../../storage/contents/contents.ts'
-import type { Database, Reader } from '../../storage/engine/database.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { filesAfter, foldersOf, type Node } from '../../storage/files/nodes.ts'
 import { JsonList } from '../json-list.ts'
 import { yieldToOthers } from '../turn.ts'
+import type { FileParts } from './file-parts.ts'
 import { segmentsOf } from './paths.ts'
-import { FILES_TABLE, type Tree } from './tree.ts'
+import { FILES_TABLE } from './tree.ts'
 
 export interface FileFacts {
   sha256: string
@@ -20,11 +20,7 @@ export const tagOf = (sha256: string): string => sha256.slice(0, 16)
 
 const PAGE = 5_000
 
-interface Parts {
-  database: Database
-  contents: Contents
-  tree: Tree
-}
+type Parts = Pick<FileParts, 'database' | 'contents' | 'tree'>
 
 /** Facts of a file for a download. Fault `not_found`, also for folders. */
 export function factsOf(node: Node | undefined): FileFacts {

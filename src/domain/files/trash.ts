@@ -1,7 +1,7 @@
-import { iso, type Clock } from '../../base/clock.ts'
+import { iso } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
 import { advance } from '../../storage/feed/changes.ts'
-import type { Database, Reader, Writer } from '../../storage/engine/database.ts'
+import type { Reader, Writer } from '../../storage/engine/database.ts'
 import { extentOf, isLarger, moveNode, recordSubtree, type Extent } from '../../storage/files/nodes.ts'
 import { roomRootOf } from '../../storage/files/room-files.ts'
 import {
@@ -15,23 +15,14 @@ import {
   type Entry,
 } from '../../storage/files/trash.ts'
 import { extentBelow, setState } from '../../storage/files/tree-slices.ts'
-import type { Bounds } from './bounds.ts'
+import type { FileParts } from './file-parts.ts'
 import { assertReach, nameKey, pathOf, segmentsOf, TEAMCHAT } from './paths.ts'
-import { assertOneTree, scopeOfTree, type ParsedPath, type PathResolver } from './path-resolver.ts'
+import { assertOneTree, scopeOfTree, type ParsedPath } from './path-resolver.ts'
 import { foldersFor, type RoomFolder } from './room-folders.ts'
-import type { TreeJobs } from './tree-jobs.ts'
-import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
-import { assertWithin, quotaOf, type Allowance } from './allowance.ts'
+import { recordNodes, type ResolvedPath } from './tree.ts'
+import { assertWithin, quotaOf } from './allowance.ts'
 
-interface Parts {
-  database: Database
-  clock: Clock
-  tree: Tree
-  reach: PathResolver
-  allowance: () => Promise<Allowance>
-  bounds: Bounds
-  jobs: Pick<TreeJobs, 'settle' | 'soon'>
-}
+type Parts = Pick<FileParts, 'database' | 'clock' | 'tree' | 'reach' | 'allowance' | 'bounds' | 'jobs'>
 
 /** Maximum number of nodes restored in the first transaction; larger entries are finished in slices. */
 const BATCH_SIZE = 50

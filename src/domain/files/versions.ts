@@ -1,25 +1,15 @@
-import { iso, type Clock } from '../../base/clock.ts'
+import { iso } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import type { Database, Reader } from '../../storage/engine/database.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { versionOf, versionsOf } from '../../storage/files/versions.ts'
+import type { FileParts } from './file-parts.ts'
 import type { FileFacts } from './queries.ts'
 import type { Expectation } from './preconditions.ts'
-import { scopeOf, type ParsedPath, type PathResolver } from './path-resolver.ts'
-import type { Tree } from './tree.ts'
-import type { Bounds } from './bounds.ts'
-import type { History } from './history.ts'
-import { quotaOf, type Allowance } from './allowance.ts'
+import { scopeOf, type ParsedPath } from './path-resolver.ts'
+import { quotaOf } from './allowance.ts'
 import { makeStore } from './write.ts'
 
-interface Parts {
-  database: Database
-  clock: Clock
-  tree: Tree
-  reach: PathResolver
-  allowance: () => Promise<Allowance>
-  bounds: Bounds
-  history: Pick<History, 'trim'>
-}
+type Parts = Pick<FileParts, 'database' | 'clock' | 'tree' | 'reach' | 'allowance' | 'bounds' | 'history'>
 
 /** Earlier contents of files. */
 export const makeVersions = (parts: Parts) => {

@@ -1,20 +1,18 @@
-import type { Clock } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import { advance, headOf } from '../../storage/feed/changes.ts'
-import type { Contents, Staged } from '../../storage/contents/contents.ts'
-import type { Database, Writer, WriteScope } from '../../storage/engine/database.ts'
+import type { Staged } from '../../storage/contents/contents.ts'
+import type { Writer, WriteScope } from '../../storage/engine/database.ts'
 import { insertNode, replaceFile, type Node } from '../../storage/files/nodes.ts'
 import { TooLarge } from '../../storage/contents/blobs/blobs.ts'
-import { assertWithin, quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
-import type { Bounds } from './bounds.ts'
-import type { History } from './history.ts'
-import type { AdmittedUpload, UploadAccounting } from './upload-accounting.ts'
+import type { FileParts } from './file-parts.ts'
+import { assertWithin, quotaExceeded, quotaOf } from './allowance.ts'
+import type { AdmittedUpload } from './upload-accounting.ts'
 import { makeReceivedContents } from './received-contents.ts'
 import { nameKey } from './paths.ts'
 import { expect, type Expectation } from './preconditions.ts'
-import { scopeOf, withContent, type ParsedPath, type PathResolver } from './path-resolver.ts'
-import { recordNodes, type ResolvedPath, type Tree } from './tree.ts'
+import { scopeOf, withContent, type ParsedPath } from './path-resolver.ts'
+import { recordNodes, type ResolvedPath } from './tree.ts'
 
 export interface Written {
   path: string
@@ -46,18 +44,10 @@ type Storing<T> = (tx: Writer, staged: Staged) => Promise<T>
 
 const tooLarge = (max: number): Fault => fault('too_large', { text: `A file may have at most ${formatSize(max)}.` })
 
-interface Parts {
-  database: Database
-  unattended: Database
-  contents: Contents
-  clock: Clock
-  tree: Tree
-  reach: PathResolver
-  allowance: () => Promise<Allowance>
-  bounds: Bounds
-  history: Pick<History, 'trim'>
-  flights: UploadAccounting
-}
+type Parts = Pick<
+  FileParts,
+  'database' | 'unattended' | 'contents' | 'clock' | 'tree' | 'reach' | 'allowance' | 'bounds' | 'history' | 'flights'
+>
 
 /** Refuses a content that does not match its declared hash or length: fault `checksum_mismatch`. */
 export function assertClaim({ staged, claimed = {} }: Pick<Received, 'staged' | 'claimed'>): void {

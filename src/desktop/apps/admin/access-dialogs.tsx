@@ -54,11 +54,7 @@ export function SetPassword({ user, onClose, onDone }: UserDialogProps) {
         <>
           <NewPassword value={password} problem={problems.password} onChange={setPassword} />
           {user.device_count > 0 && (
-            <Switch
-              label={words('devices_too', user.device_count)}
-              checked={endsDevices}
-              onChange={({ currentTarget }) => setEndsDevices(currentTarget.checked)}
-            />
+            <Switch label={words('devices_too', user.device_count)} checked={endsDevices} onSwitch={setEndsDevices} />
           )}
         </>
       )}

@@ -64,14 +64,14 @@ export function AddUser({ onClose, onAdded }: { onClose: () => void; onAdded: (i
             spellcheck={false}
             data-first
             problem={problems.username}
-            onInput={({ currentTarget }) => setFields({ ...fields, username: currentTarget.value })}
+            onText={(value) => setFields({ ...fields, username: value })}
           />
           <TextField
             label={words('display_name')}
             value={display_name}
             maxLength={100}
             autocomplete="off"
-            onInput={({ currentTarget }) => setFields({ ...fields, display_name: currentTarget.value })}
+            onText={(value) => setFields({ ...fields, display_name: value })}
           />
           <NewPassword
             value={password}

@@ -64,7 +64,7 @@ function Filters({ view, setView }: { view: View; setView: (view: View) => void 
         label={words('since')}
         type="date"
         value={view.since}
-        onInput={({ currentTarget }) => setView({ ...view, since: currentTarget.value })}
+        onText={(value) => setView({ ...view, since: value })}
       />
     </div>
   )

@@ -4,6 +4,7 @@ import { IconButton } from '../../kit/button.tsx'
 import { formatNumber, formatSize } from '../../kit/formats.ts'
 import { Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
+import { Problem } from '../../kit/field.tsx'
 import { words } from './words.ts'
 
 export const DescriptionList = ({ of }: { of: readonly (readonly [name: string, value: ComponentChildren])[] }) => (
@@ -26,11 +27,7 @@ export function QueryResult<T>({
 }) {
   return (
     <>
-      {error !== undefined && (
-        <p class="problem" role="alert">
-          {describeError(error)}
-        </p>
-      )}
+      {error !== undefined && <Problem>{describeError(error)}</Problem>}
       {value === undefined ? error === undefined && <Loading /> : children(value)}
     </>
   )

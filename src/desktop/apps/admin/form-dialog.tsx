@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { HiddenUsername, TextField } from '../../kit/field.tsx'
+import { HiddenUsername, Problem, TextField } from '../../kit/field.tsx'
 import { useMutation } from '../../kit/query.ts'
 import { common } from '../../kit/words.ts'
 import { formProblems } from './error-texts.ts'
@@ -77,11 +77,7 @@ export function FormDialog({
             />
           </>
         )}
-        {problems.other && (
-          <p class="problem" role="alert">
-            {problems.other}
-          </p>
-        )}
+        {problems.other && <Problem>{problems.other}</Problem>}
         <footer>
           <Button data-first onClick={onCancel}>
             {common('cancel')}

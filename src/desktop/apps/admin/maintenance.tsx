@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
-import { Select, TextField } from '../../kit/field.tsx'
+import { Problem, Select, TextField } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { useMutation } from '../../kit/query.ts'
@@ -70,20 +70,16 @@ function MaintenanceForm({ state, onDone }: { state: State; onDone: () => Promis
         hint={words('message_hint')}
         value={fields.message}
         maxLength={MESSAGE_LENGTH}
-        onInput={({ currentTarget }) => setFields({ ...fields, message: currentTarget.value })}
+        onText={(value) => setFields({ ...fields, message: value })}
       />
       <TextField
         label={words('until_when')}
         hint={words('until_hint')}
         type="datetime-local"
         value={fields.until}
-        onInput={({ currentTarget }) => setFields({ ...fields, until: currentTarget.value })}
+        onText={(value) => setFields({ ...fields, until: value })}
       />
-      {task.error !== undefined && (
-        <p class="problem" role="alert">
-          {describeAdminError(task.error)}
-        </p>
-      )}
+      {task.error !== undefined && <Problem>{describeAdminError(task.error)}</Problem>}
       <div class="actions">
         <Button kind={state.maintenance ? 'plain' : 'danger'} type="submit" busy={task.busy}>
           {words(state.maintenance ? 'change' : 'begin')}

@@ -43,7 +43,7 @@ export function NewPassword({
         data-first
         spellcheck={false}
         problem={problem}
-        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        onText={onChange}
       />
       <div class="actions">
         <Button

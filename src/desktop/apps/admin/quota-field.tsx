@@ -49,7 +49,7 @@ export function QuotaField({
           inputMode="decimal"
           maxLength={12}
           problem={value.amount !== '' && bytesIn(value) === undefined ? words('no_amount') : undefined}
-          onInput={({ currentTarget }) => onChange({ ...value, amount: currentTarget.value })}
+          onText={(text) => onChange({ ...value, amount: text })}
         />
       )}
     </div>

@@ -130,11 +130,7 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
         <>
           <QueryResult of={plan}>{(value) => <RemovalPlan plan={value} />}</QueryResult>
           <RecipientField of={user} recipient={recipient} onChange={setRecipient} />
-          <Switch
-            label={words('keep_messages')}
-            checked={keepsMessages}
-            onChange={({ currentTarget }) => setKeepsMessages(currentTarget.checked)}
-          />
+          <Switch label={words('keep_messages')} checked={keepsMessages} onSwitch={setKeepsMessages} />
           <TextField
             label={words('type_name', user.username)}
             value={name}
@@ -143,7 +139,7 @@ export function RemoveUser({ user, onClose, onRemoved }: { user: User; onClose: 
             autocapitalize="none"
             spellcheck={false}
             data-first
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
+            onText={setName}
           />
         </>
       )}

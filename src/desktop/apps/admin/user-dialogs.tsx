@@ -34,14 +34,7 @@ export function EditUser({ user, onClose, onDone }: UserDialogProps) {
     >
       {() => (
         <>
-          <TextField
-            label={words('display_name')}
-            value={name}
-            required
-            maxLength={100}
-            data-first
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
+          <TextField label={words('display_name')} value={name} required maxLength={100} data-first onText={setName} />
           <QuotaField value={quota} hasDefault onChange={setQuota} />
           {bytes !== null && bytes !== undefined && bytes < user.used_bytes && (
             <p class="soft">{words('quota_exceeded')}</p>
@@ -85,11 +78,7 @@ export function SignOut({ user, onClose, onDone }: UserDialogProps) {
     >
       {() =>
         user.device_count > 0 && (
-          <Switch
-            label={words('devices_too', user.device_count)}
-            checked={devices}
-            onChange={({ currentTarget }) => setDevices(currentTarget.checked)}
-          />
+          <Switch label={words('devices_too', user.device_count)} checked={devices} onSwitch={setDevices} />
         )
       }
     </FormDialog>

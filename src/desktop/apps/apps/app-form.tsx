@@ -4,7 +4,7 @@ import { categories } from '../../../contract/app-categories.ts'
 import { AppTile } from '../../kit/app-tile.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
-import { Select, Switch, TextArea, TextField } from '../../kit/field.tsx'
+import { Problem, Select, Switch, TextArea, TextField } from '../../kit/field.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { toast } from '../../kit/toast.tsx'
 import { describeError, fieldProblems } from '../../kit/api-error.ts'
@@ -54,7 +54,7 @@ function Picture({ written: { details }, problem }: { written: AppDraft; problem
           autocomplete="off"
           maxLength={100_000}
           value={details.icon_url}
-          onInput={({ currentTarget }) => edit({ icon_url: currentTarget.value })}
+          onText={(value) => edit({ icon_url: value })}
         />
       )}
       <input
@@ -110,7 +110,7 @@ function Fields({ written }: { written: AppDraft }) {
         autocomplete="off"
         value={details.name}
         problem={wrong.name}
-        onInput={({ currentTarget }) => edit({ name: currentTarget.value })}
+        onText={(value) => edit({ name: value })}
       />
       {!base && (
         <TextField
@@ -123,7 +123,7 @@ function Fields({ written }: { written: AppDraft }) {
           spellcheck={false}
           value={details.slug}
           problem={wrong.slug}
-          onInput={({ currentTarget }) => edit({ slug: currentTarget.value })}
+          onText={(value) => edit({ slug: value })}
         />
       )}
       <TextField
@@ -138,7 +138,7 @@ function Fields({ written }: { written: AppDraft }) {
         placeholder={base ? undefined : `/apps/${details.slug || '…'}/index.html`}
         value={details.app_path}
         problem={wrong.app_path}
-        onInput={({ currentTarget }) => edit({ app_path: currentTarget.value })}
+        onText={(value) => edit({ app_path: value })}
       />
       <Select
         label={words('category')}
@@ -152,13 +152,13 @@ function Fields({ written }: { written: AppDraft }) {
         maxLength={2_000}
         value={details.description}
         problem={wrong.description}
-        onInput={({ currentTarget }) => edit({ description: currentTarget.value })}
+        onText={(value) => edit({ description: value })}
       />
       <Picture written={written} problem={wrong.icon_url} />
       <Switch
         label={words('context')}
         checked={details.supports_context}
-        onChange={({ currentTarget }) => edit({ supports_context: currentTarget.checked })}
+        onSwitch={(supports_context) => edit({ supports_context })}
       />
     </div>
   )
@@ -193,11 +193,7 @@ export function AppForm({ written }: { written: AppDraft }) {
       <Conflict />
       <form class="page" onSubmit={(event) => void onSubmit(event)}>
         <Fields written={written} />
-        {isGeneral && (
-          <p class="problem" role="alert">
-            {describeError(error)}
-          </p>
-        )}
+        {isGeneral && <Problem>{describeError(error)}</Problem>}
         <div class="app-end">
           <Button onClick={discard}>{base ? common('cancel') : common('discard')}</Button>
           <Button kind="main" type="submit" busy={isSaving.value} disabled={theirs.value !== undefined}>

@@ -76,7 +76,7 @@ function Items() {
 export const AppList = () => (
   <>
     <Toolbar label={words('apps')}>
-      <SearchField label={words('search')} value={searchText.value} onText={(text) => void (searchText.value = text)} />
+      <SearchField label={words('search')} of={searchText} />
       <IconButton icon={Plus} label={words('add')} onClick={startNew} />
     </Toolbar>
     <FilterSelect

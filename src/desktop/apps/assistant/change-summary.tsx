@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Button } from '../../kit/button.tsx'
 import { useQuery, useMutation } from '../../kit/query.ts'
 import { describeError } from '../../kit/api-error.ts'
+import { Problem } from '../../kit/field.tsx'
 import { ChangeItems, UndoResult } from './change-items.tsx'
 import { changeSet, undo, type UndoAnswer } from './change-sets.ts'
 import { words } from './words.ts'
@@ -25,11 +26,7 @@ export function ChangeSummary({ id }: { id: number }) {
         <h3>{words('changed')}</h3>
         {set && <ChangeItems items={set.items} />}
         {result && <UndoResult result={result} />}
-        {error !== undefined && (
-          <p class="problem" role="alert">
-            {describeError(error)}
-          </p>
-        )}
+        {error !== undefined && <Problem>{describeError(error)}</Problem>}
       </div>
       {next && (
         <Button icon={next.isRedo ? Redo2 : Undo2} busy={busy} onClick={start}>

@@ -7,6 +7,7 @@ import { formatWhen } from '../../kit/formats.ts'
 import { useMutation } from '../../kit/query.ts'
 import { Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
+import { Problem } from '../../kit/field.tsx'
 import { ChangeItems, UndoResult } from './change-items.tsx'
 import { conversations } from './store.ts'
 import { undo, type ChangeSet, type UndoAnswer } from './change-sets.ts'
@@ -36,11 +37,7 @@ function Entry({ set, onUndone }: { set: ChangeSet; onUndone: () => Promise<void
         <div>
           <ChangeItems items={set.items} />
           {result && <UndoResult result={result} />}
-          {error !== undefined && (
-            <p class="problem" role="alert">
-              {describeError(error)}
-            </p>
-          )}
+          {error !== undefined && <Problem>{describeError(error)}</Problem>}
         </div>
         {isLeft && (
           <Button busy={busy} onClick={start}>

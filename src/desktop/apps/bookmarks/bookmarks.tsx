@@ -132,11 +132,7 @@ export function Bookmarks() {
                 label={words('folders')}
                 onClick={() => void (isSide.value = true)}
               />
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
             <List />

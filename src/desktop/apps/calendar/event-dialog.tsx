@@ -58,7 +58,7 @@ function TimeFields({ event }: { event: Event }) {
         max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
         value={begin}
         problem={begin === '' ? words(event.all_day ? 'no_day' : 'no_moment') : undefined}
-        onInput={({ currentTarget }) => moveBegin(currentTarget.value)}
+        onText={moveBegin}
         onBlur={leave}
       />
       <TextField
@@ -67,7 +67,7 @@ function TimeFields({ event }: { event: Event }) {
         max={event.all_day ? '9998-12-31' : '9998-12-31T23:59'}
         value={end}
         problem={end !== '' && begin !== '' && end < begin ? words('backwards') : undefined}
-        onInput={({ currentTarget }) => write({ begin, end: currentTarget.value })}
+        onText={(value) => write({ begin, end: value })}
         onBlur={leave}
       />
     </div>
@@ -88,13 +88,7 @@ export function EventDialog({ event }: { event: Event }) {
       <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
         <EntryField {...entryProps} name="title" label={words('title')} autocomplete="off" data-first />
-        <Switch
-          label={words('all_day')}
-          checked={event.all_day}
-          onChange={({ currentTarget }: { currentTarget: HTMLInputElement }) =>
-            toggleAllDay(event, currentTarget.checked)
-          }
-        />
+        <Switch label={words('all_day')} checked={event.all_day} onSwitch={(isOn) => toggleAllDay(event, isOn)} />
         <TimeFields key={`${event.all_day}`} event={event} />
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />

@@ -233,7 +233,7 @@ export function SearchPanel({ room }: { room: ChatRoom | undefined }) {
           <Switch
             label={words('search_everywhere')}
             checked={searchesAllRooms.value}
-            onChange={({ currentTarget }) => void (searchesAllRooms.value = currentTarget.checked)}
+            onSwitch={(isOn) => void (searchesAllRooms.value = isOn)}
           />
         )}
       </div>

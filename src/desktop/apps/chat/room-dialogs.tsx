@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { SearchField, TextField } from '../../kit/field.tsx'
+import { Problem, SearchField, TextField } from '../../kit/field.tsx'
 import { compareNames } from '../../kit/formats.ts'
 import { toastError } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
@@ -102,12 +102,7 @@ function useWork(close: () => void) {
   return { problem, isBusy, run }
 }
 
-const Refusal = ({ text }: { text: string | undefined }) =>
-  text === undefined ? null : (
-    <p class="problem" role="alert">
-      {text}
-    </p>
-  )
+const Refusal = ({ text }: { text: string | undefined }) => (text === undefined ? null : <Problem>{text}</Problem>)
 
 function NewDirect({ close }: { close: () => void }) {
   const { problem, run } = useWork(close)
@@ -150,7 +145,7 @@ function RoomForm({ one, close }: { one?: ChatRoom; close: () => void }) {
           maxLength={100}
           value={name}
           problem={problem}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          onText={setName}
         />
         {!one && (
           <People without={new Set([me()])} chosen={chosen} onToggle={(id) => setChosen((ids) => toggled(ids, id))} />

@@ -94,7 +94,7 @@ async function resetAll(): Promise<void> {
 export const ComponentList = () => (
   <>
     <Toolbar label={words('components')}>
-      <SearchField label={words('search')} value={searchText.value} onText={(text) => void (searchText.value = text)} />
+      <SearchField label={words('search')} of={searchText} />
       <IconButton
         icon={Layers}
         label={words('profiles')}

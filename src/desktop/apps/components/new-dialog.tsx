@@ -62,7 +62,7 @@ function NewComponentForm() {
           autocomplete="off"
           value={name}
           problem={problem}
-          onInput={({ currentTarget }) => setEntered(currentTarget.value)}
+          onText={setEntered}
         />
         <footer>
           <Button onClick={close}>{common('cancel')}</Button>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm, Dialog } from '../../kit/dialog.tsx'
-import { Switch, TextField } from '../../kit/field.tsx'
+import { Problem, Switch, TextField } from '../../kit/field.tsx'
 import { formatDateTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { useQuery, useMutation } from '../../kit/query.ts'
@@ -37,7 +37,7 @@ function SaveProfile({ onSaved }: { onSaved: () => Promise<void> }) {
         autocomplete="off"
         value={name}
         problem={task.error === undefined ? undefined : describeError(task.error)}
-        onInput={({ currentTarget }) => setName(currentTarget.value)}
+        onText={setName}
       />
       <div class="actions">
         <Button kind="main" type="submit" busy={task.busy} disabled={name.trim() === ''}>
@@ -60,16 +60,8 @@ function ApplyProfile({ profile, onClose }: { profile: Profile; onClose: () => v
     <Dialog title={words('apply_title', profile.name)} onClose={onClose}>
       <form class="form" onSubmit={task.start}>
         <p>{words('apply_text')}</p>
-        <Switch
-          label={words('exclusive')}
-          checked={isExclusive}
-          onChange={({ currentTarget }) => setExclusive(currentTarget.checked)}
-        />
-        {task.error !== undefined && (
-          <p class="problem" role="alert">
-            {describeError(task.error)}
-          </p>
-        )}
+        <Switch label={words('exclusive')} checked={isExclusive} onSwitch={setExclusive} />
+        {task.error !== undefined && <Problem>{describeError(task.error)}</Problem>}
         <footer>
           <Button onClick={onClose}>{common('cancel')}</Button>
           <Button kind="main" type="submit" data-first busy={task.busy}>
@@ -98,7 +90,7 @@ function Rename({ profile, onClose }: { profile: Profile; onClose: (isChanged: b
           autocomplete="off"
           value={name}
           problem={task.error === undefined ? undefined : describeError(task.error)}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          onText={setName}
         />
         <footer>
           <Button onClick={() => onClose(false)}>{common('cancel')}</Button>
@@ -173,9 +165,9 @@ export function Profiles() {
         <p>{words('profiles_text')}</p>
         <SaveProfile onSaved={reload} />
         {error !== undefined && (
-          <p class="problem" role="alert">
+          <Problem>
             {describeError(error)} <Button onClick={() => void reload()}>{common('retry')}</Button>
-          </p>
+          </Problem>
         )}
         {!value && error === undefined && <Loading />}
         {value?.profiles.length === 0 && <EmptyState icon={Layers} title={words('no_profiles')} />}

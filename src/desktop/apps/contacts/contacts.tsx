@@ -127,11 +127,7 @@ export function Contacts() {
         side={
           <>
             <Toolbar label={words('contacts')}>
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
             </Toolbar>
             <List />

@@ -61,11 +61,7 @@ export function Docs() {
         side={
           <>
             <Toolbar label={words('docs')}>
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
             <Filter />

@@ -170,11 +170,7 @@ export function FolderView() {
       <Toolbar label={words('files')}>
         <SidebarButton />
         <Breadcrumbs />
-        <SearchField
-          label={words('search')}
-          value={searchText.value}
-          onText={(text) => void (searchText.value = text)}
-        />
+        <SearchField label={words('search')} of={searchText} />
         <IconButton
           icon={view.value === 'list' ? LayoutGrid : List}
           label={words(view.value === 'list' ? 'as_grid' : 'as_list')}

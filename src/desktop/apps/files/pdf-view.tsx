@@ -37,7 +37,7 @@ function Password({ question: { wasWrong, answer } }: { question: Question }) {
           autoComplete="off"
           value={password}
           problem={wasWrong ? words('pdf_wrong_password') : undefined}
-          onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+          onText={setPassword}
         />
         <Button kind="main" type="submit">
           {words('open')}

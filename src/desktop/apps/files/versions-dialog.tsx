@@ -8,6 +8,7 @@ import { formatDateTime, formatSize } from '../../kit/formats.ts'
 import { Loading } from '../../kit/empty-state.tsx'
 import { toast } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
+import { Problem } from '../../kit/field.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { refresh } from './folder.ts'
 import { kindOf } from './file-kinds.ts'
@@ -92,11 +93,7 @@ export function VersionsDialog({ path, onClose }: { path: string; onClose: () =>
 
   return (
     <Dialog title={words('versions_of', printable(nameOf(path)))} onClose={onClose}>
-      {error !== undefined && (
-        <p class="problem" role="alert">
-          {describeError(error)}
-        </p>
-      )}
+      {error !== undefined && <Problem>{describeError(error)}</Problem>}
       {versions === undefined && error === undefined && <Loading />}
       <ul class="versions">
         {versions?.map((version) => (

@@ -148,11 +148,7 @@ export function Finance() {
       <OfflineBanner />
       <main class="finance">
         <Toolbar label={words('finance')}>
-          <SearchField
-            label={words('search')}
-            value={searchText.value}
-            onText={(text) => void (searchText.value = text)}
-          />
+          <SearchField label={words('search')} of={searchText} />
           <IconButton icon={Download} label={words('export')} onClick={save} />
           <IconButton icon={Plus} label={words('new')} onClick={create} />
         </Toolbar>

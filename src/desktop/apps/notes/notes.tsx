@@ -71,11 +71,7 @@ export function Notes() {
         side={
           <>
             <Toolbar label={words('notes')}>
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
             </Toolbar>
             {categories.value.length > 0 && (

@@ -89,11 +89,7 @@ export function Places() {
         side={
           <>
             <Toolbar label={words('places')}>
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
               <IconButton
                 icon={Globe}
                 class="only-narrow"

@@ -61,11 +61,7 @@ export function Password() {
         problem={differs ? words('password_differs') : undefined}
         {...field('repeated', 'new-password')}
       />
-      <Switch
-        label={words('end_others')}
-        checked={endsOthers}
-        onChange={({ currentTarget }) => setEndsOthers(currentTarget.checked)}
-      />
+      <Switch label={words('end_others')} checked={endsOthers} onSwitch={setEndsOthers} />
       <div class="actions">
         <Button kind="main" type="submit" busy={change.busy}>
           {words('change_password')}

@@ -57,15 +57,9 @@ export function Profile() {
           maxLength={100}
           autocomplete="name"
           problem={problems['display_name'] ?? (saving.error === undefined ? undefined : describeError(saving.error))}
-          onInput={({ currentTarget }) => setName(currentTarget.value)}
+          onText={setName}
         />
-        <TextField
-          label={words('color')}
-          type="color"
-          class="color-field"
-          value={color}
-          onInput={({ currentTarget }) => setColor(currentTarget.value)}
-        />
+        <TextField label={words('color')} type="color" class="color-field" value={color} onText={setColor} />
         <div class="actions">
           <Button kind="main" type="submit" busy={saving.busy}>
             {common('save')}

@@ -38,7 +38,7 @@ function CodeForm({
         inputMode="numeric"
         autocomplete="one-time-code"
         problem={task.error === undefined ? undefined : describeError(task.error)}
-        onInput={({ currentTarget }) => setCode(currentTarget.value)}
+        onText={setCode}
       />
       {children}
       <div class="actions">
@@ -67,7 +67,7 @@ function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<vo
         maxLength={1024}
         autocomplete="current-password"
         problem={task.error === undefined ? undefined : describeError(task.error)}
-        onInput={({ currentTarget }) => setPassword(currentTarget.value)}
+        onText={setPassword}
       />
       <div class="actions">
         <Button kind="main" type="submit" busy={task.busy}>
@@ -165,11 +165,7 @@ export function SecondFactor() {
           <p>{words('secret')}</p>
           <code>{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>
           <CodeForm label={words('turn_on')} run={enable} onCancel={() => setEnrolment(undefined)}>
-            <Switch
-              label={words('end_others')}
-              checked={endsOthers}
-              onChange={({ currentTarget }) => setEndsOthers(currentTarget.checked)}
-            />
+            <Switch label={words('end_others')} checked={endsOthers} onSwitch={setEndsOthers} />
           </CodeForm>
         </div>
       )}

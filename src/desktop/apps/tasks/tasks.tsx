@@ -145,11 +145,7 @@ export function Tasks() {
                 label={words('lists')}
                 onClick={() => void (isSide.value = true)}
               />
-              <SearchField
-                label={words('search')}
-                value={searchText.value}
-                onText={(text) => void (searchText.value = text)}
-              />
+              <SearchField label={words('search')} of={searchText} />
             </Toolbar>
             {filter.value !== 'done' && <Add />}
             <div class="task-groups" tabIndex={-1}>
