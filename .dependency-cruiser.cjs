@@ -70,6 +70,7 @@ const storageRooms = {
   instance: ['engine', 'feed', 'accounts'],
   contents: ['engine', 'files', 'accounts', 'instance'],
   backups: ['engine', 'accounts', 'contents'],
+  search: ['engine'],
 }
 
 const storageRoom = `^src/storage/(${Object.keys(storageRooms).join('|')})/`

@@ -29,6 +29,7 @@ import { noopSync, noopWork } from './noop-sync.ts'
 import { othersMeanwhile } from './others-meanwhile.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
+import { search } from './search.ts'
 import { seed } from './seed.ts'
 import { severalServers } from './several-servers.ts'
 import { tableOf } from './report.ts'
@@ -82,6 +83,7 @@ const figures: readonly Figure[] = [
   login2fa,
   help,
   userList,
+  search,
   noopWork,
   noopSync,
   syncUpload,

@@ -41,3 +41,13 @@ export const sha256Of = (bytes: Uint8Array | string): string => createHash('sha2
 
 /** The numbers from 0 to `count` - 1. */
 export const numbers = (count: number): number[] => Array.from({ length: count }, (_, number) => number)
+
+const SYLLABLES = 'ka lo mi ter van sol den ri pa ner tu sig bo fel mar ce dis gon hu wel'.split(' ')
+
+/** A word for each number, short for small ones. */
+export function wordOf(number: number): string {
+  let word = ''
+  for (let rest = number; word === '' || rest > 0; rest = Math.floor(rest / SYLLABLES.length))
+    word += SYLLABLES[rest % SYLLABLES.length]
+  return word
+}

@@ -240,6 +240,11 @@ export const nouns: Record<string, Noun> = {
       react: () => import('./chat/react.ts').then((m) => m.react),
     },
   },
+  search: {
+    group: 'Client',
+    summary: 'Find files, messages and rows by the words in them',
+    verbs: { '': () => import('./search/search.ts').then((m) => m.search) },
+  },
   ask: {
     group: 'Client',
     summary: 'Ask the assistant, and undo what it changed',

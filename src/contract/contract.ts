@@ -6,6 +6,7 @@ import type { ActionSpec } from './define.ts'
 import { desktopComponents } from './desktop-components.ts'
 import { filesystem } from './filesystem.ts'
 import { rows } from './rows.ts'
+import { search } from './search.ts'
 import { session, sessionLogin, sessionLogin2fa, sessionLogout } from './session.ts'
 import { setup } from './setup.ts'
 import { syncAuth } from './sync-auth.ts'
@@ -33,6 +34,7 @@ export const contract = {
   trash,
   versions,
   teamChat,
+  search,
   assistant,
   desktopComponents,
   apps,

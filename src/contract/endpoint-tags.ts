@@ -25,6 +25,7 @@ export const endpointTags: Record<keyof typeof contract, Tag> = {
   trash: { name: 'Trash', description: 'Deleted files and folders that can be restored.' },
   versions: { name: 'Versions', description: 'Earlier contents of files.' },
   teamChat: { name: 'Team chat', description: 'Rooms, messages, reactions and presence.' },
+  search: { name: 'Search', description: 'Everything of an account by the words in it.' },
   assistant: {
     name: 'Assistant',
     description: 'Questions, conversations, confirmations, and what the assistant changed.',

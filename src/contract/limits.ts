@@ -25,6 +25,7 @@ export const limits = {
   chat_create_room: 30,
   chat_presence: 120,
   chat_search: 60,
+  search: 300,
   components_save: 60,
   assistant: 20,
   anonymous: 300,

@@ -34,6 +34,7 @@ import { rowsHandlers } from './rows/rows.ts'
 import { desktopFiles } from './service/desktop-files.ts'
 import { appFrame } from './service/app-frame.ts'
 import { sandboxFrame } from './service/sandbox-frame.ts'
+import { searchHandlers } from './search/search.ts'
 import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
 import { sessionLoginHandlers } from './session-login/session-login.ts'
 import { sessionLogoutHandlers } from './session-logout/session-logout.ts'
@@ -78,6 +79,7 @@ const handlers = [
   ...trashHandlers,
   ...versionsHandlers,
   ...teamChatHandlers,
+  ...searchHandlers,
   ...assistantHandlers,
   ...desktopComponentsHandlers,
   ...appsHandlers,

@@ -6,6 +6,7 @@ import type { Chat } from '../domain/chat/chat.ts'
 import type { Desktop } from '../domain/desktop/desktop.ts'
 import type { Files } from '../domain/files/files.ts'
 import type { Audit, Settings } from '../domain/instance/instance.ts'
+import type { Search } from '../domain/search/search.ts'
 import type { Sync } from '../domain/sync/sync.ts'
 import type { FetchPage } from '../domain/assistant/tools/fetch-url.ts'
 import { makeModels } from '../outside/models.ts'
@@ -20,6 +21,7 @@ interface Parts {
   chat: Chat
   desktop: Desktop
   files: Files
+  search: Search
   sync: Sync
   mentionListener: MentionListener
   env: NodeJS.ProcessEnv
@@ -36,14 +38,14 @@ const pageFetcher =
   }
 
 /** The assistant with its connections to the outside. */
-export function openAssistant({ env, chat, desktop, files, sync, ...parts }: Parts): Assistant {
+export function openAssistant({ env, chat, desktop, files, search, sync, ...parts }: Parts): Assistant {
   const { database, clock, settings } = parts
   const { sandbox } = openSandbox(settings, env)
   return makeAssistant({
     ...parts,
     chat,
     languageModels: makeModels({ ollamaHost: env['OLLAMA_HOST'] }),
-    toolsFor: makeTools({ files, sync, chat, desktop, fetchPage: pageFetcher(settings), sandbox }),
+    toolsFor: makeTools({ files, sync, chat, search, desktop, fetchPage: pageFetcher(settings), sandbox }),
     ledger: makeLedger({ database, clock, files }),
   })
 }

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { DAY, systemClock, type Clock } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { authorized, deriveKeys, makeAccounts, seal, unseal, type Keys } from '../domain/accounts/accounts.ts'
@@ -16,6 +17,7 @@ import {
   type Settings,
 } from '../domain/instance/instance.ts'
 import { makePortability } from '../domain/portability/portability.ts'
+import { makeSearch } from '../domain/search/search.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
 import { assertOwnedBy, ownedBlobs } from '../storage/contents/blobs/owned-blobs.ts'
@@ -26,6 +28,8 @@ import type { BlobStore } from '../storage/contents/blobs/blobs.ts'
 import type { SqliteOptions } from '../storage/engine/sqlite.ts'
 import { migrate } from '../storage/engine/migrations/migrate.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
+import { postgresSearchIndex } from '../storage/search/postgres-search-index.ts'
+import { sqliteSearchIndex } from '../storage/search/sqlite-search-index.ts'
 import { findFact, instanceFact } from '../storage/instance/settings.ts'
 import { openAssistant } from './assistant.ts'
 import { readConfig, type Config } from './config/config.ts'
@@ -127,6 +131,14 @@ const sealingWith = ({ seal: key }: Keys) => ({
   unseal: (name: string, sealed: string) => unseal(key, `setting ${name}`, sealed),
 })
 
+type SearchParts = Omit<Parameters<typeof makeSearch>[0], 'index'>
+
+function openSearch({ path }: DataDirectory, parts: SearchParts) {
+  const isSqlite = parts.database.read.engine === 'sqlite'
+  const index = isSqlite ? sqliteSearchIndex(join(path, 'search.db')) : postgresSearchIndex(parts.unattended)
+  return makeSearch({ ...parts, index })
+}
+
 /** Opens a data directory, migrates it, and assembles the domain on it. */
 export async function openLocal(options: LocalOptions): Promise<Local> {
   const { dataDir, env = environment, flags = {}, create = true, startsOver = false, flush } = options
@@ -182,6 +194,7 @@ async function openOn(
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const mentionListener = makeMentionListener({ clock, settings })
   const chat = makeChat({ database, clock, audit, listener: mentionListener, checkIntervalMs })
+  const search = openSearch(directory, { database, unattended: storage.database, contents, epoch: identity.epoch })
   const portability = makePortability({
     database,
     contents,
@@ -191,30 +204,18 @@ async function openOn(
     version,
     accounts,
     files,
-    async policy() {
-      const { allowedOrigins } = await appPolicyOf(settings)()
-      return { ...(await allowance()), allowedOrigins }
-    },
+    policy: async () => ({ ...(await allowance()), ...(await appPolicyOf(settings)()) }),
   })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files })
 
-  const assistant = openAssistant({
-    database,
-    clock,
-    settings,
-    audit,
-    chat,
-    desktop,
-    files,
-    sync,
-    mentionListener,
-    env,
-  })
+  const common = { database, clock, settings, audit }
+  const assistant = openAssistant({ ...common, chat, desktop, files, search, sync, mentionListener, env })
 
   const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
 
+  const features = { accounts, assistant, backups, chat, desktop, files, instance }
   return {
-    domain: { accounts, assistant, backups, chat, desktop, files, instance, portability, seeding, sync, thumbnails },
+    domain: { ...features, portability, search, seeding, sync, thumbnails },
     config: { ...given, dataDir: directory.path },
     directory,
     activity: { database: () => database.activity(), blobs: blobs.activity },
@@ -224,6 +225,7 @@ async function openOn(
       sync.close()
       chat.close()
       closeThumbnailer()
+      await search.close()
       await close()
     },
   }

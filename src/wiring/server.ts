@@ -41,6 +41,8 @@ export interface ServeOptions {
   checkIntervalMs?: LocalOptions['checkIntervalMs']
   /** Delay of the first upkeep after the start, in milliseconds. Tests that count commits increase it. */
   upkeepAfterMs?: number | undefined
+  /** The same for the search index. */
+  indexAfterMs?: number | undefined
 }
 
 export interface RunningServer {
@@ -215,7 +217,7 @@ const readyDocument = (url: string, seeded: Seeded | undefined): string => {
 
 async function listen(
   local: Local,
-  { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST }: ServeOptions,
+  { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST, indexAfterMs = 0 }: ServeOptions,
   seeded: Seeded | undefined,
   { unreachable, removeTemporary }: { unreachable: Busy | undefined; removeTemporary: () => Promise<unknown> },
 ): Promise<RunningServer> {
@@ -258,6 +260,9 @@ async function listen(
     .catch((error: unknown) => app.log.error({ err: error as Error }, 'unfinished work failed'))
   const stopUpkeep = startUpkeep(local, upkeepAfterMs, app.log)
   local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))
+  local.domain.search.start(indexAfterMs, (error) =>
+    app.log.error({ err: error }, 'the search index could not be updated'),
+  )
   const stopBackups = program ? startScheduledBackups(local, program, app.log) : () => Promise.resolve()
 
   return {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
 
 let world: DesktopWorld
-beforeAll(async () => void (world = await startWorld()))
+beforeAll(async () => void (world = await startWorld({ indexAfterMs: 0 })))
 afterAll(() => world?.close())
 
 test('an address that names an app opens it, after signing in too, and only once', async () => {
@@ -37,5 +37,36 @@ test('an address that names no app, or a strange one, opens nothing and says so'
   await visited.page.evaluate(`void (location.hash = 'elsewhere')`)
   expect(new URL(visited.page.url()).hash).toBe('#elsewhere')
   expect(await visited.page.getByRole('region').count()).toBe(0)
+  expectQuiet(visited)
+})
+
+test('Ctrl K finds what was written, by keys alone, and opens it', async () => {
+  const person = await world.person()
+  const { sync, search } = world.server.local.domain
+  const data = { title: 'Ornithology', content: 'The kakapo cannot fly.' }
+  await sync.push(person.id, { operations: [{ table: 'svc_notes', operation: 'INSERT', data }] }, undefined)
+  await expect
+    .poll(async () => (await search.find(person.id, { query: 'kakapo' })).results.length, { timeout: 20_000 })
+    .toBe(1)
+  const visited = await world.enter(person)
+  const { page } = visited
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Search everything' }).fill('KAKA')
+  const line = page.getByRole('button', { name: 'Ornithology' })
+  await line.getByText('The kakapo cannot fly.').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  expect(await (await visited.app('notes')).getByRole('textbox', { name: 'Title' }).inputValue()).toBe('Ornithology')
+  // Actions of the desktop are found too, and what is not there is said.
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Search everything' }).fill('keyboard short')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('searchbox', { name: 'Search everything' }).fill('"*')
+  await page.getByText('Nothing was found.').waitFor()
   expectQuiet(visited)
 })

@@ -52,7 +52,7 @@ async function withElsewhere(): Promise<DesktopPage & { app: Frame; asked: strin
     await route.fulfill({ contentType: 'text/html', body: page(`${url.hostname}${url.pathname}`) })
   })
   await visited.page.keyboard.press('Control+k')
-  await visited.page.getByRole('searchbox', { name: 'Search apps' }).fill('Far away')
+  await visited.page.getByRole('searchbox', { name: 'Search everything' }).fill('Far away')
   await visited.page.keyboard.press('Enter')
   await visited.page.getByRole('heading', { name: 'apps.example/start' }).waitFor()
   const frame = visited.page.frames().find((one) => one.url().startsWith(ORIGIN))!

@@ -140,7 +140,7 @@ test.each(['light', 'dark'] as const)(
     expect(await page.locator('html').getAttribute('data-theme')).toBe(theme)
     expect(await visited.flaws()).toEqual([])
     await page.keyboard.press('Control+k')
-    await page.getByRole('searchbox', { name: 'Search apps' }).waitFor()
+    await page.getByRole('searchbox', { name: 'Search everything' }).waitFor()
     expect(await visited.flaws()).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Account: Ada' }).click()

@@ -24,6 +24,8 @@ export interface ServerOptions {
   dataDir?: string
   /** Time of the first upkeep. By default later than any test lasts: its commits would disturb tests. */
   upkeepAfterMs?: number
+  /** The same for the search index. */
+  indexAfterMs?: number
 }
 
 export { temporaryFolder } from './folder.ts'
@@ -67,10 +69,11 @@ export async function folderOfFile(): Promise<string> {
 /** Starts a server on a free port with its own data directory; the caller closes it. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const { clock = makeClock(), limits = false, administered = true, flags = {}, upkeepAfterMs = 86_400_000 } = options
+  const { indexAfterMs = 86_400_000 } = options
   const dataDir = options.dataDir ?? (await temporaryFolder())
   const place = await databaseFor(dataDir)
   const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env, ...options.env }
-  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false, upkeepAfterMs })
+  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false, upkeepAfterMs, indexAfterMs })
   const database = await place.open()
   const site = { url, database, clock }
   if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(site, { role: 'admin' })

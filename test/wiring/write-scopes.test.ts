@@ -15,7 +15,7 @@ import { tarOf } from '../support/tar.ts'
 // where units of other accounts run at the same time. Here triggers check it.
 
 /** Only appended to, or named by a hash that the database cannot compute. */
-const SHARED = new Set(['audit', 'login_throttles'])
+const SHARED = new Set(['audit', 'login_throttles', 'search_queue'])
 
 /** Rows that belong to whatever a row of another table belongs to. */
 const PARENTS: Record<string, [table: string, key: string]> = {

@@ -27,10 +27,10 @@ export type { History } from './history.ts'
 export type { FileFacts } from './queries.ts'
 export { mimeOf } from './mime.ts'
 export { isFileChange, type FileChange } from './file-change.ts'
-export { isOfRooms, nameKey, ownSegments, segmentsOf } from './paths.ts'
+export { isOfRooms, nameKey, ownSegments, segmentsOf, TEAMCHAT } from './paths.ts'
 
 export { makeThumbnails, type Thumbnails } from './thumbnails.ts'
-export { segmentOf } from './room-folders.ts'
+export { foldersFor, segmentOf } from './room-folders.ts'
 export { walkOwnTree, walkRoom, type TreeEntry } from './walk-tree.ts'
 
 interface Parts {

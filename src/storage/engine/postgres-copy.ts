@@ -33,7 +33,7 @@ export interface Table {
   bytes: number
 }
 
-/** The tables of this schema by name; counters written by triggers come last, because they count the copy too. */
+/** The tables of this schema by name, without the search index; counters written by triggers come last, because they count the copy too. */
 export async function tablesOf(at: Reader): Promise<Table[]> {
   const { rows } = await sql<{ tbl: string; bytes: number } & Column>`
     select c.relname as tbl, pg_total_relation_size(c.oid) as bytes, a.attname as name,
@@ -41,6 +41,7 @@ export async function tablesOf(at: Reader): Promise<Table[]> {
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
+      and c.relname not in ('search_documents', 'search_state')
     order by c.relname collate "C", a.attnum`.execute(at.q)
   const { rows: keys } = await sql<{ tbl: string; name: string }>`
     select c.relname as tbl, a.attname as name from pg_index i join pg_class c on c.oid = i.indrelid

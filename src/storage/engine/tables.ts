@@ -396,4 +396,5 @@ export interface Tables {
   change_sets: ChangeSetRow
   change_set_items: ChangeSetItemRow
   write_locks: { key: number }
+  search_queue: { id: Key; tbl: string; row_id: number }
 }

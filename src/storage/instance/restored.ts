@@ -11,6 +11,7 @@ export const transientTables = [
   'collector_holds',
   'content_removals',
   'write_locks',
+  'search_queue',
 ] as const
 
 /**

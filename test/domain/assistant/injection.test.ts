@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fault } from '../../../src/contract/errors.ts'
 import { channelOf, heard, say } from '../../support/chat.ts'
 import { assistantWith } from '../../support/assistant-with.ts'
@@ -70,6 +70,7 @@ const HARM: Record<string, object[]> = {
 const HARMLESS: Record<string, object[]> = {
   list_files: [{ path: '/' }],
   read_file: [{ path: '/mine.txt' }],
+  search: [{ query: 'mine' }],
   search_files: [{ name: 'mine' }],
   query_rows: [{ table: 'svc_notes' }],
   search_messages: [{ query: 'hello' }],
@@ -88,6 +89,7 @@ const BAD_PATHS = ['/x/../Teamchat/Engines/leak', '//Teamchat/Engines/leak', '/.
 const SOURCES: Record<string, Record<string, unknown>> = {
   list_files: { path: '/Teamchat/Engines' },
   read_file: { path: '/Teamchat/Engines/plan.txt' },
+  search: { query: 'OBEY' },
   search_files: { folder: '/Teamchat/Engines', name: 'OBEY' },
   query_rows: { table: 'svc_notes' },
   search_messages: { query: 'hello' },
@@ -95,7 +97,7 @@ const SOURCES: Record<string, Record<string, unknown>> = {
   fetch_url: { url: 'https://news.example/' },
 }
 
-const server = await serverOfFile()
+const server = await serverOfFile({ indexAfterMs: 0 })
 const [ada, bob] = [await server.account(), await server.account()]
 const model = await startModelServer()
 afterAll(() => model.close())
@@ -129,6 +131,9 @@ beforeAll(async () => {
   await ada.put('/mine.txt', 'mine')
   await ada.push({ table: 'svc_notes', operation: 'INSERT', data: { title: 'Clipped', content: order(LEAK) } })
   for (let count = 0; count < 1_000; count++) model.will(obey)
+  await vi.waitUntil(async () => (await use('search', SOURCES['search'])).text.includes(order(LEAK)), {
+    timeout: 20_000,
+  })
 })
 
 /** All that others can see or that was there before. */

@@ -29,9 +29,17 @@ export function benchOn(
   { local, database, clock }: TestServer,
   { fetchPage = noPage, sandbox }: { fetchPage?: FetchPage; sandbox?: Sandbox } = {},
 ): Bench {
-  const { files, sync, chat, desktop } = local.domain
+  const { files, sync, chat, search, desktop } = local.domain
   const ledger = makeLedger({ database, clock, files })
-  const toolsFor = makeTools({ files, sync, chat, desktop, fetchPage, sandbox: () => Promise.resolve(sandbox) })
+  const toolsFor = makeTools({
+    files,
+    sync,
+    chat,
+    search,
+    desktop,
+    fetchPage,
+    sandbox: () => Promise.resolve(sandbox),
+  })
   return {
     ledger,
     async session({ id, username }, { room, signal = new AbortController().signal } = {}) {

@@ -4,6 +4,7 @@ import type { ToolUse } from './turns.ts'
 const english = {
   list_files: 'List folder',
   read_file: 'Read file',
+  search: 'Search everything',
   search_files: 'Search files',
   write_file: 'Write file',
   replace_file: 'Replace file',
@@ -27,6 +28,7 @@ const english = {
 const names = catalogue(english, {
   list_files: 'Ordner auflisten',
   read_file: 'Datei lesen',
+  search: 'Alles durchsuchen',
   search_files: 'Dateien suchen',
   write_file: 'Datei schreiben',
   replace_file: 'Datei ersetzen',

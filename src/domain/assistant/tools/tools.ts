@@ -2,6 +2,7 @@ import { fault } from '../../../contract/errors.ts'
 import type { Chat } from '../../chat/chat.ts'
 import type { Desktop } from '../../desktop/desktop.ts'
 import type { Files } from '../../files/files.ts'
+import type { Search } from '../../search/search.ts'
 import type { Sync } from '../../sync/sync.ts'
 import type { ToolsFor } from './tool.ts'
 import { changingTools } from './change-files.ts'
@@ -11,12 +12,14 @@ import { fetchTool, type FetchPage } from './fetch-url.ts'
 import { readingTools } from './read-files.ts'
 import { rowTools } from './row-tools.ts'
 import { commandTool, type Sandbox } from './run-command.ts'
+import { searchEverythingTool } from './search-everything.ts'
 import { searchTool } from './search-files.ts'
 
 interface Deps {
   files: Files
   sync: Sync
   chat: Chat
+  search: Search
   desktop: Desktop
   fetchPage: FetchPage
   /** The sandbox; undefined if none works or commands are turned off. Queried for each use. */
@@ -24,9 +27,10 @@ interface Deps {
 }
 
 /** All tools for a user's question, the tools of one room for a mention. */
-export function makeTools({ files, sync, chat, desktop, fetchPage, sandbox }: Deps): ToolsFor {
+export function makeTools({ files, sync, chat, search, desktop, fetchPage, sandbox }: Deps): ToolsFor {
   const always = [
     ...readingTools(files),
+    searchEverythingTool(search),
     searchTool(files),
     ...changingTools(files),
     ...rowTools(sync),

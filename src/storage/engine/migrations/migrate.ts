@@ -14,6 +14,7 @@ import { keptMessages } from './0011-kept-messages.ts'
 import { releasedContents } from './0012-released-contents.ts'
 import { usernameLooks } from './0013-username-looks.ts'
 import { writeLocks } from './0014-write-locks.ts'
+import { searchQueue } from './0015-search-queue.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   releasedContents,
   usernameLooks,
   writeLocks,
+  searchQueue,
 ]
 
 /** The table of applied migrations. */
