@@ -14,7 +14,13 @@ async function entriesOf(directory: DataDirectory): Promise<{ path: string; mode
   const names = await readdir(directory.path)
   const inKeys = names.includes('keys') ? (await readdir(keys)).map((name) => join(keys, name)) : []
   const paths = [directory.path, ...names.map((name) => join(directory.path, name)), ...inKeys]
-  return Promise.all(paths.map(async (path) => ({ path, ...pick(await lstat(path)) })))
+  // The mode of a link means nothing. What it leads to may be gone.
+  return Promise.all(
+    paths.map(async (path) => ({
+      path,
+      ...pick(await stat(path).catch(async () => ({ ...(await lstat(path)), mode: 0 }))),
+    })),
+  )
 }
 
 const pick = ({ mode, uid }: { mode: number; uid: number }) => ({ mode, uid })
@@ -29,7 +35,7 @@ const fileModes: DirectoryCheck = {
     return {
       ...failure(findingText('modes_open', { paths: open.join(', ') }), `chmod go= ${open.join(' ')}`),
       async fix() {
-        for (const path of open) await chmod(path, (await lstat(path)).mode & 0o700)
+        for (const path of open) await chmod(path, (await stat(path)).mode & 0o700)
       },
     }
   },

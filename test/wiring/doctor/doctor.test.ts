@@ -44,6 +44,13 @@ describe('files', () => {
     await found.fix!()
     expect((await stat(key)).mode & 0o777).toBe(0o600)
     expect(await healthOf(local, 'file-modes')).toBe('ok')
+    // The mode of a link is not that of what it leads to.
+    const aside = await folderOfTest()
+    for (const target of [aside, join(aside, 'gone')])
+      await symlink(target, join(local.directory.path, `link${target.length}`))
+    expect(await healthOf(local, 'file-modes')).toBe('ok')
+    await chmod(aside, 0o755)
+    expect(await healthOf(local, 'file-modes')).toBe('failure')
   })
 
   test('that belong to somebody else are found', async (context) => {
