@@ -44,7 +44,7 @@ const script = [
 const open = async (page: Page, name: string): Promise<void> => {
   await page.getByRole('navigation', { name: 'Dock' }).waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByRole('searchbox', { name: 'Search apps' }).fill(name)
+  await page.getByRole('searchbox', { name: 'Search everything' }).fill(name)
   await page.keyboard.press('Enter')
   await page.locator('iframe:not(.waiting)').last().waitFor()
 }

@@ -12,7 +12,9 @@ const sharedNouns = new Set(
   completions components composer conversations desktop desktop-components doctor errors event-stream feed files filesystem health help
   history ledger maintenance markdown mentions message-log message-text models operation outbox pages password paths pending-logins
   photos preconditions presence profiles pruning room-feed room-files rooms rows search security-events session sessions settings setup
-  sign-in sync-auth sync-data sync-files sync-status tables team-chat transport trash usage users versions`.split(/\s+/),
+  sign-in sync-auth sync-data sync-files sync-status tables team-chat transport trash usage users versions`.split(
+    /\s+/,
+  ),
 )
 
 const isVerb = (file: string): boolean =>

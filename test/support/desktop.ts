@@ -97,7 +97,7 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
     app,
     async open(slug, name) {
       await page.keyboard.press('Control+k')
-      await page.getByRole('searchbox', { name: 'Search apps' }).fill(name)
+      await page.getByRole('searchbox', { name: 'Search everything' }).fill(name)
       await page.keyboard.press('Enter')
       const frame = await app(slug)
       await frame.locator('#root > *').first().waitFor()
