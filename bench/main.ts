@@ -46,6 +46,7 @@ import {
   syncUploadRsync,
   syncUploadUnison,
 } from './sync-small.ts'
+import { thumbnails } from './thumbnails.ts'
 import { userList } from './user-list.ts'
 import { openWorkspace } from './workspace.ts'
 
@@ -65,6 +66,7 @@ const figures: readonly Figure[] = [
   memory,
   memoryAtOnce,
   folderList,
+  thumbnails,
   chatSend,
   chatPoll,
   chatStart,

@@ -61,10 +61,14 @@ export function makeThumbnailCache(folder: string, max: () => Promise<number>) {
       } catch {
         return
       }
-      const before = await (used ?? entries().then(sum))
-      const total = before + data.length
-      used = limit >= 0 && total > limit ? removeOldest(limit * KEPT) : Promise.resolve(total)
-      await used.catch(() => void (used = undefined))
+      // The first sum has the new entry already.
+      const before = used ?? entries().then((all) => sum(all) - data.length)
+      const after = before.then((bytes) => {
+        const total = bytes + data.length
+        return limit >= 0 && total > limit ? removeOldest(limit * KEPT) : total
+      })
+      used = after
+      await after.catch(() => void (used = undefined))
     },
   }
 }

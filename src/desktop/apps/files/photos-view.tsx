@@ -82,6 +82,12 @@ export function PhotosView() {
   const tile = Math.floor(viewport.width / columns)
   const lines = useMemo(() => linesOf(all ?? [], columns, tile), [all, columns, tile])
   const last = lines.at(-1)
+  const visible = lines.filter(
+    ({ top, height }) => top + height > viewport.top - MARGIN && top < viewport.top + viewport.height + MARGIN,
+  )
+  const isCursorVisible = visible.some(
+    (line) => 'photos' in line && cursor >= line.first && cursor < line.first + line.photos.length,
+  )
 
   useEffect(() => {
     bridge.setTitle(`${words('photos')} – ${words('files')}`)
@@ -141,7 +147,7 @@ export function PhotosView() {
             role="listbox"
             aria-label={words('photos')}
             tabIndex={0}
-            aria-activedescendant={`photo-${cursor}`}
+            aria-activedescendant={isCursorVisible ? `photo-${cursor}` : undefined}
             onKeyDown={(event) => onKey(event, all, keys)}
             onScroll={({ currentTarget: { scrollTop } }) => {
               lastTop = scrollTop
@@ -149,49 +155,44 @@ export function PhotosView() {
             }}
           >
             <div class="all-photos" role="presentation" style={{ height: `${last ? last.top + last.height : 0}px` }}>
-              {lines
-                .filter(
-                  ({ top, height }) =>
-                    top + height > viewport.top - MARGIN && top < viewport.top + viewport.height + MARGIN,
-                )
-                .map((line) =>
-                  'heading' in line ? (
-                    <div key={`h${line.top}`} class="photo-day" role="presentation" style={{ top: `${line.top}px` }}>
-                      {line.heading}
+              {visible.map((line) =>
+                'heading' in line ? (
+                  <div key={`h${line.top}`} class="photo-day" role="presentation" style={{ top: `${line.top}px` }}>
+                    {line.heading}
+                  </div>
+                ) : (
+                  line.photos.map((photo, at) => (
+                    <div
+                      key={photo.path}
+                      id={`photo-${line.first + at}`}
+                      role="option"
+                      class="photo"
+                      aria-selected={line.first + at === cursor}
+                      aria-setsize={all.length}
+                      aria-posinset={line.first + at + 1}
+                      aria-label={`${printable(photo.item.name)}, ${formatDateTime(photo.taken)}`}
+                      title={printable(photo.item.name)}
+                      style={{
+                        top: `${line.top}px`,
+                        left: `${at * tile}px`,
+                        width: `${tile}px`,
+                        height: `${tile}px`,
+                      }}
+                      onClick={() => {
+                        lastCursor = line.first + at
+                        openSibling(photo)
+                      }}
+                    >
+                      <FilePicture
+                        of={photo.item}
+                        file={{ ...photo.item, path: photo.path, mime: photo.item.mime ?? '' }}
+                        size={36}
+                        edge={256}
+                      />
                     </div>
-                  ) : (
-                    line.photos.map((photo, at) => (
-                      <div
-                        key={photo.path}
-                        id={`photo-${line.first + at}`}
-                        role="option"
-                        class="photo"
-                        aria-selected={line.first + at === cursor}
-                        aria-setsize={all.length}
-                        aria-posinset={line.first + at + 1}
-                        aria-label={`${printable(photo.item.name)}, ${formatDateTime(photo.taken)}`}
-                        title={printable(photo.item.name)}
-                        style={{
-                          top: `${line.top}px`,
-                          left: `${at * tile}px`,
-                          width: `${tile}px`,
-                          height: `${tile}px`,
-                        }}
-                        onClick={() => {
-                          lastCursor = line.first + at
-                          openSibling(photo)
-                        }}
-                      >
-                        <FilePicture
-                          of={photo.item}
-                          file={{ ...photo.item, path: photo.path, mime: photo.item.mime ?? '' }}
-                          size={36}
-                          edge={256}
-                        />
-                      </div>
-                    ))
-                  ),
-                )}
+                  ))
+                ),
+              )}
             </div>
           </div>
           <p class="count">{words('count', all.length, formatNumber(all.length))}</p>
