@@ -14,16 +14,15 @@ async function entriesOf(directory: DataDirectory): Promise<{ path: string; mode
   const names = await readdir(directory.path)
   const inKeys = names.includes('keys') ? (await readdir(keys)).map((name) => join(keys, name)) : []
   const paths = [directory.path, ...names.map((name) => join(directory.path, name)), ...inKeys]
-  // The mode of a link means nothing. What it leads to may be gone.
-  return Promise.all(
-    paths.map(async (path) => ({
-      path,
-      ...pick(await stat(path).catch(async () => ({ ...(await lstat(path)), mode: 0 }))),
-    })),
-  )
+  return Promise.all(paths.map(async (path) => ({ path, ...(await factsOf(path)) })))
 }
 
-const pick = ({ mode, uid }: { mode: number; uid: number }) => ({ mode, uid })
+/** The mode of a link means nothing, and what it leads to may be gone. */
+const factsOf = (path: string): Promise<{ mode: number; uid: number }> =>
+  stat(path).then(
+    ({ mode, uid }) => ({ mode, uid }),
+    async () => ({ mode: 0, uid: (await lstat(path)).uid }),
+  )
 
 const fileModes: DirectoryCheck = {
   id: 'file-modes',
