@@ -3,7 +3,7 @@ import { DAY } from '../../src/base/clock.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncStatus } from '../../src/contract/sync-status.ts'
-import { feedTables } from '../../src/contract/tables.ts'
+import { feedTables, SCHEMA_VERSION } from '../../src/contract/tables.ts'
 import { advance, recordAll } from '../../src/storage/feed/changes.ts'
 import type { Writer } from '../../src/storage/engine/database.ts'
 import type { Account } from '../support/account.ts'
@@ -37,7 +37,7 @@ describe('the initial dump', () => {
       ok: true,
       data: Object.fromEntries(feedTables.map((table) => [table, []])),
       cursor: 0,
-      schema_version: 1,
+      schema_version: SCHEMA_VERSION,
       epoch,
       server_id,
     })
@@ -45,7 +45,7 @@ describe('the initial dump', () => {
     expect(info).toMatchObject({
       synced_tables: feedTables,
       current_cursor: 0,
-      sync_schema_version: 1,
+      sync_schema_version: SCHEMA_VERSION,
       epoch,
       server_id,
     })

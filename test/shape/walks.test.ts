@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parseScript } from '../cli/script.ts'
 import { foldersIn, root } from './repository.ts'
 
 const map = readFileSync(join(root, 'src/README.md'), 'utf8')
@@ -34,4 +35,11 @@ test('the walks create files that are not there yet, whose imports lead somewher
   )
   expect(imports.length).toBeGreaterThan(3)
   expect(imports.filter((target) => !isThere(target))).toEqual([])
+})
+
+test('the script of the walk runs the command that the walk adds', () => {
+  const [, script = ''] = /test\/cli\/scripts\/usage\.txt`[^]*?```\n([^]*?)```/.exec(map) ?? []
+  const steps = parseScript(script.replaceAll(/^ {3}/gm, ''))
+  expect(steps.map(({ command }) => command.split(' ')[1])).toEqual(['user', 'serve', 'login', 'usage'])
+  expect(steps.at(-1)).toMatchObject({ stdout: ['Your files use 0 B.'], stderr: [], code: 0 })
 })
