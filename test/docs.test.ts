@@ -6,9 +6,19 @@ import { topics } from '../src/base/help-topics.ts'
 import { nouns } from '../src/cli/commands.ts'
 import { Exit } from '../src/cli/exit.ts'
 import { parse } from '../src/cli/program.ts'
+import { options } from '../src/domain/instance/options.ts'
 import { serve } from '../src/wiring/server.ts'
 import { root } from './shape/repository.ts'
-import { blocksOf, decisionNames, pageNames, pageText, spansOf, svcWordsOf } from './support/pages.ts'
+import {
+  badDayPages,
+  blocksOf,
+  decisionNames,
+  pageNames,
+  pageText,
+  spansOf,
+  stepsOf,
+  svcWordsOf,
+} from './support/pages.ts'
 import { runShell } from './support/shell.ts'
 import { folderOfTest } from './support/server.ts'
 
@@ -38,6 +48,9 @@ test.each([...pageNames, ...decisionNames])('%s names commands and flags that ex
     const isSpokenOf = Object.hasOwn(nouns, noun) && words.length === 2 && Object.hasOwn(nouns[noun]!.verbs, verb!)
     if (isSpokenOf && !shells.some(({ lines: all }) => all.includes(line))) continue
     if (words.some((word) => word === '--help')) continue
+    const [, , option] = words
+    if (`${noun} ${verb}` === 'config set' && option !== undefined && !/[A-Z]/.test(option) && !(option in options))
+      unknown.push(`${line}: there is no option ${option}`)
     await parse(words, nouns).catch((error: unknown) => {
       if (error instanceof Exit || error instanceof Error) unknown.push(`${line}: ${error.message}`)
     })
@@ -80,7 +93,10 @@ test.each(decisionNames)('the files that %s names exist', (name) => {
   expect(files.filter((file) => !existsSync(join(root, file)) && !existsSync(join(root, 'src', file)))).toEqual([])
 })
 
-const run = pageNames.filter((name) => name !== 'README.md' && !name.endsWith('several-machines.md'))
+/** Pages whose commands another test runs. */
+const ELSEWHERE = ['README.md', 'src/docs/several-machines.md', ...badDayPages]
+
+const run = pageNames.filter((name) => !ELSEWHERE.includes(name))
 
 /** A server with two accounts, of which the first is signed in, and what commands need to find it. */
 async function world() {
@@ -102,29 +118,6 @@ async function world() {
       .replaceAll('/mnt/backup/svc', join(home, 'backups'))
       .replaceAll('/srv/', join(home, 'srv-'))
   return { home, shell, localized }
-}
-
-interface Step {
-  command: string
-  /** What it prints; undefined where that is not shown. */
-  output: string | undefined
-}
-
-function stepsOf(page: string): Step[] {
-  return blocksOf(page)
-    .filter(({ exempt }) => exempt === undefined)
-    .flatMap(({ language, lines }): Step[] => {
-      if (language === 'sh') return lines.filter(Boolean).map((command) => ({ command, output: undefined }))
-      if (language !== 'console') return []
-      return lines
-        .join('\n')
-        .split(/^\$ /m)
-        .slice(1)
-        .map((part) => {
-          const [command, ...output] = part.split('\n')
-          return { command: command!, output: output.join('\n').trim() }
-        })
-    })
 }
 
 /** Done, or done with something that wants attention: a check of a fresh installation finds what is still to be done. */

@@ -16,6 +16,14 @@ export const pageNames = ['README.md', ...readdirSync(join(root, 'src/docs')).ma
   (name) => name.endsWith('.md') && !/(api-reference|docs\/README)\.md$/.test(name),
 )
 
+/** What to do when something has gone wrong; each is run by a test in that situation. */
+export const badDayPages = [
+  'src/docs/bad-days.md',
+  ...[...readFileSync(join(root, 'src/docs/bad-days.md'), 'utf8').matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(
+    ([, page]) => `src/docs/${page}`,
+  ),
+]
+
 /** Pages for developers, which are not help topics. */
 export const decisionNames = readdirSync(join(root, 'src/docs/decisions')).map((name) => `src/docs/decisions/${name}`)
 
@@ -49,3 +57,27 @@ export function svcWordsOf(line: string): string[] | undefined {
 /** Code spans outside of code blocks. */
 export const spansOf = (page: string): string[] =>
   [...page.replace(/^```[^]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(([, text]) => text!.replace(/\s+/g, ' '))
+
+export interface Step {
+  command: string
+  /** What it prints; undefined where that is not shown. */
+  output: string | undefined
+}
+
+/** The commands of a page in their order. */
+export function stepsOf(page: string): Step[] {
+  return blocksOf(page)
+    .filter(({ exempt }) => exempt === undefined)
+    .flatMap(({ language, lines }): Step[] => {
+      if (language === 'sh') return lines.filter(Boolean).map((command) => ({ command, output: undefined }))
+      if (language !== 'console') return []
+      return lines
+        .join('\n')
+        .split(/^\$ /m)
+        .slice(1)
+        .map((part) => {
+          const [command, ...output] = part.split('\n')
+          return { command: command!, output: output.join('\n').trim() }
+        })
+    })
+}
