@@ -100,7 +100,10 @@ test('an answer comes after everything it promises is on the disk', async (conte
 
   // A new content: its bytes, its name, its folders, its row, and only then the word.
   const last = { received: fresh!.calls.findLast(isReceived), row: fresh!.calls.findLast(on(WAL)) }
-  const linked = fresh!.calls.find(({ name, result }) => name.startsWith('link') && result === '0')
+  // The lock of the server is linked too.
+  const isLink = ({ name, arguments: paths, result }: SystemCall) =>
+    name.startsWith('link') && result === '0' && paths.includes(`${blobs}/`)
+  const linked = fresh!.calls.find(isLink)
   expect(linked?.arguments).toContain(join(inner, sha256))
   expectOrder([
     ['the last bytes arrive', last.received],
