@@ -36,7 +36,10 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 /** Increase it to have every index built again. */
 const VERSION = 1
 const FACT = 'search_index'
-const BATCH = 50
+/** Rows at a time: few, because the index is written on the event loop. */
+const BATCH = 16
+/** Waiting time after each step, as a multiple of its duration: requests go first. */
+const REST = 5
 /** How often the queue is looked at, how long after a failure, and how often documents of removed accounts are, ms. */
 const POLL_MS = 1_000
 const FAILURE_MS = 15_000
@@ -173,8 +176,7 @@ export function makeIndexer(parts: Parts) {
       const began = Date.now()
       isQueued = await steps.followQueue()
       progress = await steps.build(progress)
-      // Others get half of the time, however much there is to index.
-      await sleep(Date.now() - began)
+      await sleep(REST * (Date.now() - began))
     }
     isIdle = progress !== undefined
   }
