@@ -41,7 +41,7 @@ describe('the folder of the chat rooms', () => {
     await makeRoom(server, 'a/b\u0007\\c', ada)
     const second = await makeRoom(server, 'Engines', ada)
     expect(await names(ada, '/')).toEqual(['Teamchat'])
-    expect(await names(ada, '/Teamchat')).toEqual([`Engines (#${room})`, `Engines (#${second})`, 'a_b__c'])
+    expect(await names(ada, '/Teamchat')).toEqual(['Engines', `Engines (#${second})`, 'a_b__c'])
     expect(await names(bob, '/TEAMCHAT')).toEqual(['Engines'])
     expect(await names(eve, '/teamchat')).toEqual(['Elsewhere'])
     expect(await names(await server.account(), '/Teamchat')).toEqual([])

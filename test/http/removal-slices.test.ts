@@ -36,8 +36,8 @@ async function furnished(server: TestServer, other: Account): Promise<{ ada: Acc
   await reactTo(ada, message_id, '👍')
   const alone = await channelOf(ada)
   for (let number = 0; number < 5; number += 1) await say(ada, alone, `thought ${number}`)
-  for (const at of [room, alone]) {
-    const folder = `/Teamchat/Engines (#${at})/d`
+  for (const name of ['Engines', `Engines (#${alone})`]) {
+    const folder = `/Teamchat/${name}/d`
     await ada.ask(fs.write, { path: `${folder}/r`, content: 'old' })
     await ada.ask(fs.write, { path: `${folder}/r`, content: 'newer' })
     await ada.ask(fs.write, { path: `${folder}/s`, content: 's' })

@@ -25,31 +25,28 @@ export function segmentOf(name: string): string {
   return segment === '' || segment === '.' || segment === '..' ? '_' : segment
 }
 
-/**
- * Unique folder names for rooms. All rooms that share a name get their id, `name (#id)`, so that a folder never silently
- * refers to another room when one of them disappears.
- */
+/** Unique folder names for rooms: of those that share a name the oldest has it, the others are `name (#id)`. */
 export function roomFolders(rooms: RoomName[]): RoomFolder[] {
-  const folders = rooms.map(({ id, name, created_at }) => ({
-    id,
-    plain: segmentOf(name),
-    numbered: false,
-    modified: iso(created_at),
-  }))
-  const nameOf = ({ id, plain, numbered }: (typeof folders)[number]) => (numbered ? `${plain} (#${id})` : plain)
-  for (let settled = false; !settled;) {
-    settled = true
-    const bearers = new Map<string, number>()
-    const keys = folders.map((folder) => nameKey(nameOf(folder)))
-    for (const key of keys) bearers.set(key, (bearers.get(key) ?? 0) + 1)
-    // An added id may collide with another room's name: then that room is numbered too.
-    for (const [index, folder] of folders.entries()) {
-      if (folder.numbered || bearers.get(keys[index]!) === 1) continue
-      folder.numbered = true
-      settled = false
-    }
+  const byAge = rooms.toSorted((a, b) => a.id - b.id)
+  const names = new Map<number, string>()
+  const taken = new Set<string>()
+  const take = (id: number, name: string) => {
+    names.set(id, name)
+    taken.add(nameKey(name))
   }
-  return folders.map((folder) => ({ id: folder.id, name: nameOf(folder), modified: folder.modified }))
+  const others: RoomName[] = []
+  for (const room of byAge) {
+    const name = segmentOf(room.name)
+    if (taken.has(nameKey(name))) others.push(room)
+    else take(room.id, name)
+  }
+  for (const { id, name } of others) {
+    let numbered = `${segmentOf(name)} (#${id})`
+    // Another room may have been given that name.
+    while (taken.has(nameKey(numbered))) numbered += ` (#${id})`
+    take(id, numbered)
+  }
+  return rooms.map(({ id, created_at }) => ({ id, name: names.get(id)!, modified: iso(created_at) }))
 }
 
 /** The folders of the account's current rooms. */
