@@ -70,6 +70,20 @@ describe('what is filled in', () => {
     expect(warningFor([{ text: 'no program' }], { command: '/home/ada/svc' })).toBeUndefined()
   })
 
+  test('is doubted where a service has temporary folders of its own', async () => {
+    const warning = async (dataDir: string) => {
+      const files = await written('systemd', { dataDir })
+      const texts = Object.values(files).map((text) => ({ text }))
+      return warningFor(texts, { command: '/usr/bin/node /opt/svc/bin/svc.js', user: 'svc', data_dir: dataDir })
+    }
+    expect(await warning('/tmp/cloud')).toMatch(/cannot see \/tmp\/cloud/)
+    expect(await warning('/var/tmp/cloud')).toBeDefined()
+    expect(await warning('/tmpfs/cloud')).toBeUndefined()
+    const program = { command: '/usr/bin/node /tmp/svc/bin/svc.js', user: 'svc', data_dir: '/var/lib/svc' }
+    expect(warningFor([{ text: 'PrivateTmp=yes' }], program)).toMatch(/cannot see \/tmp\/svc/)
+    expect(warningFor([{ text: 'no unit' }], program)).toBeUndefined()
+  })
+
   test.each([
     ['host', 'a;b'],
     ['host', 'cloud.example.org {'],

@@ -27,6 +27,7 @@ const USER = /^[a-z_][a-z0-9_-]{0,31}$/
 const PATH = /^\/[A-Za-z0-9._@+:/-]*$/
 
 const HOMES = /^\/(?:home|root|run\/user)(?:\/|$)/
+const TEMPORARY = /^\/(?:var\/)?tmp(?:\/|$)/
 
 function validate(pattern: RegExp, text: string, subject: string): string {
   if (!pattern.test(text)) throw usage(`${subject}, not "${text}".`)
@@ -35,6 +36,9 @@ function validate(pattern: RegExp, text: string, subject: string): string {
 
 /** Whether a path is in a home folder, which ProtectHome= hides from services. */
 const isInHome = (path: string): boolean => HOMES.test(path)
+
+/** Whether a path is in a temporary folder, which PrivateTmp= replaces for services. */
+const isTemporary = (path: string): boolean => TEMPORARY.test(path)
 
 /** The command line that starts the running program. */
 function commandLine(): string {
@@ -69,14 +73,19 @@ const fillIn = (text: string, values: Values): string =>
     return value
   })
 
-/** Warnings about values that are filled in but may not work. */
-export const warningFor = (
+/** A warning about values that are filled in but may not work. */
+export function warningFor(
   files: readonly { text: string }[],
-  { command = '', user = '' }: Values,
-): string | undefined =>
-  command.split(' ').some(isInHome) && files.some(({ text }) => text.includes(command) && /^User=/m.test(text))
-    ? `This svc is installed in a home folder that ${user} must be able to read: npm install --global puts it where all users can.`
-    : undefined
+  { command = '', user = '', data_dir = '' }: Values,
+): string | undefined {
+  const program = command.split(' ')
+  const hidden = [...program, data_dir].find(isTemporary)
+  if (hidden !== undefined && files.some(({ text }) => /^PrivateTmp=yes/m.test(text)))
+    return `The service cannot see ${hidden}: PrivateTmp= gives it a /tmp and a /var/tmp of its own. Choose another place.`
+  if (program.some(isInHome) && files.some(({ text }) => text.includes(command) && /^User=/m.test(text)))
+    return `This svc is installed in a home folder that ${user} must be able to read: npm install --global puts it where all users can.`
+  return undefined
+}
 
 /** The templates folder, beside the built program or the sources. */
 function folder(): string {
