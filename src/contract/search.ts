@@ -45,7 +45,7 @@ export const search = endpoint('/api/search.php', {
           'Words or beginnings of words, of which the first eight count. Case and accents do not matter, and no character has a meaning of its own.',
       }),
       kinds: Type.Optional(Type.Array(Kind, { maxItems: searchKinds.length, description: 'Only these kinds.' })),
-      limit: Type.Optional(Limit(20, 100)),
+      limit: Type.Optional(Type.Integer({ ...Limit(20, 100), maximum: Number.MAX_SAFE_INTEGER })),
       cursor: Type.Optional(Type.String({ maxLength: 20, description: '`next` of the page before.' })),
     }),
     result: Type.Object({
