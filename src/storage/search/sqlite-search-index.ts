@@ -57,29 +57,42 @@ function removeDocument(from: SqliteHandle, key: number): void {
   if (id !== undefined) from.prepare('delete from terms where rowid = ?').run(id)
 }
 
-function updateIndex(to: SqliteHandle, { documents, gone, state }: IndexUpdate): void {
+/** Terms that are written before others get a turn of the event loop. */
+const TERMS_A_TURN = 5_000
+
+async function updateIndex(to: SqliteHandle, { documents, gone, state }: IndexUpdate): Promise<void> {
   const insertDocument = to.prepare('insert into documents (key, scope) values (?, ?)')
   const insertTerms = to.prepare('insert into terms (rowid, term) values (?, ?)')
-  to.transaction(() => {
+  to.exec('begin immediate')
+  try {
     for (const key of gone) removeDocument(to, key)
+    let written = 0
     for (const { key, scope, terms } of documents) {
       removeDocument(to, key)
       insertTerms.run(insertDocument.run(key, scope).lastInsertRowid, terms.join(' '))
+      written += terms.length
+      if (written < TERMS_A_TURN) continue
+      written = 0
+      await new Promise((resolve) => setImmediate(resolve))
     }
     if (state !== undefined) putFact(to, 'state', state)
-  })()
+    to.exec('commit')
+  } catch (error) {
+    if (to.open && to.inTransaction) to.exec('rollback')
+    throw error
+  }
 }
 
 export function sqliteSearchIndex(file: string): SearchIndex {
   let handle: SqliteHandle | undefined
 
-  function on<T>(work: (handle: SqliteHandle) => T): Promise<T> {
+  async function on<T>(work: (handle: SqliteHandle) => T | Promise<T>): Promise<T> {
     try {
-      return Promise.resolve(work((handle ??= openIndex(file))))
+      return await work((handle ??= openIndex(file)))
     } catch (error) {
       const code = String((error as { code?: unknown }).code)
       const isDamage = /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)
-      return Promise.reject(isDamage ? new IndexDamaged(String(error)) : (fromSystemError(error, file) as Error))
+      throw isDamage ? new IndexDamaged(String(error)) : fromSystemError(error, file)
     }
   }
 
@@ -97,8 +110,8 @@ export function sqliteSearchIndex(file: string): SearchIndex {
       return on((to) => void putFact(to, 'state', state))
     },
     update: (update) =>
-      on((to) => {
-        updateIndex(to, update)
+      on(async (to) => {
+        await updateIndex(to, update)
         return true
       }),
     find: ({ all, not, scopes, before = Number.MAX_SAFE_INTEGER, limit }) =>
