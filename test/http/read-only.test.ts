@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
+import { search } from '../../src/contract/search.ts'
 import { session, sessionLogin, sessionLogin2fa, sessionLogout } from '../../src/contract/session.ts'
 import { setup } from '../../src/contract/setup.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
@@ -17,7 +18,7 @@ await server.local.domain.accounts.create({ username: 'ada', password: PASSWORD 
 const until = Date.UTC(2026, 10, 21, 12, 30)
 const readOnly = { message: 'Moving disks.', until, read_only: true }
 
-/** What somebody who may only read may still send with POST: signing in and out, and many downloads at once. */
+/** What somebody who may only read may still send with POST: signing in and out, many downloads at once, and a search. */
 const harmless = new Set<AnyAction>([
   syncAuth.actions.login,
   syncAuth.actions.login_2fa,
@@ -28,6 +29,7 @@ const harmless = new Set<AnyAction>([
   sessionLogout.actions.logout,
   setup.actions.setup,
   syncFiles.actions.download_batch,
+  search.actions.find,
 ])
 const changes = (action: AnyAction) => action.method === 'POST' && !harmless.has(action)
 
