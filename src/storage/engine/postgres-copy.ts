@@ -13,9 +13,6 @@ import { sqliteDialect } from './sqlite.ts'
 /** Rows per fetch; those of `contents` have up to 64 KiB each. */
 const PAGE = 200
 
-/** The table that triggers of other tables write. */
-export const COUNTS = 'data_usage'
-
 export interface Column {
   name: string
   /** As in the catalogue: bigint, text, double precision, bytea. */
@@ -33,7 +30,7 @@ export interface Table {
   bytes: number
 }
 
-/** The tables of this schema by name, without the search index; counters written by triggers come last, because they count the copy too. */
+/** The tables of this schema by name, without the search index. */
 export async function tablesOf(at: Reader): Promise<Table[]> {
   const { rows } = await sql<{ tbl: string; bytes: number } & Column>`
     select c.relname as tbl, pg_total_relation_size(c.oid) as bytes, a.attname as name,
@@ -56,7 +53,7 @@ export async function tablesOf(at: Reader): Promise<Table[]> {
     table.columns.push({ name, type, required: Boolean(required), standard })
   }
   for (const { tbl, name } of keys) tables.get(tbl)?.key.push(name)
-  return [...tables.values()].sort((a, b) => Number(a.name === COUNTS) - Number(b.name === COUNTS))
+  return [...tables.values()]
 }
 
 /** Columns of every synchronised table; the others are as declared. */
@@ -124,6 +121,16 @@ async function copyCounters(at: Reader, made: Connection, tables: readonly Table
   }
 }
 
+/** Rows are copied as they are: triggers would count and queue them once more. */
+async function withoutTriggers(made: Connection, work: () => Promise<void>): Promise<void> {
+  const triggers = made.handle
+    .prepare("select name, sql from sqlite_master where type = 'trigger' order by rowid")
+    .all() as { name: string; sql: string }[]
+  for (const { name } of triggers) made.exec(`drop trigger "${name}"`)
+  await work()
+  for (const trigger of triggers) made.exec(trigger.sql)
+}
+
 /** Writes the state of `at` to a new file, see `Database.copyTo`. */
 export async function copyToFile(at: Reader, file: string, { without, progress }: CopyOptions): Promise<void> {
   await writeFile(file, '', { flag: 'wx', mode: 0o600 })
@@ -138,12 +145,13 @@ export async function copyToFile(at: Reader, file: string, { without, progress }
     const taken = tables.filter(({ name }) => !(without as readonly string[]).includes(name))
     const due = taken.reduce((sum, { bytes }) => sum + bytes, 0)
     let done = 0
-    for (const table of taken) {
-      if (table.name === COUNTS) await made.run(CompiledQuery.raw(`delete from ${COUNTS}`))
-      await copyRows(at, made, table)
-      done += table.bytes
-      progress?.(done, due)
-    }
+    await withoutTriggers(made, async () => {
+      for (const table of taken) {
+        await copyRows(at, made, table)
+        done += table.bytes
+        progress?.(done, due)
+      }
+    })
     await copyCounters(at, made, tables)
     await made.run(CompiledQuery.raw('delete from instance where key = ?', [MOVED]))
     made.exec('commit')

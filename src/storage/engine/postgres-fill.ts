@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import type { Database, Reader, Writer } from './database.ts'
-import { COUNTS, tablesOf, type Table } from './postgres-copy.ts'
+import { tablesOf, type Table } from './postgres-copy.ts'
 
 // Copies a SQLite file with the same tables into a Postgres database, in one transaction.
 
@@ -95,12 +95,14 @@ export async function fillPostgres(database: Database, from: Reader, progress?: 
     const tables = await tablesOf(tx)
     await assertSameColumns(from, tables)
     await withoutReferences(tx, async () => {
+      // Rows are copied as they are: triggers would count and queue them once more.
+      for (const { name } of tables) await sql`alter table ${sql.table(name)} disable trigger user`.execute(tx.q)
       for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(tx.q)
       for (const [index, table] of tables.entries()) {
-        if (table.name === COUNTS) await sql`delete from ${sql.table(COUNTS)}`.execute(tx.q)
         await fillTable(tx, from, table)
         progress?.(index + 1, tables.length)
       }
+      for (const { name } of tables) await sql`alter table ${sql.table(name)} enable trigger user`.execute(tx.q)
       await fillCounters(tx, from, tables)
     })
   })
