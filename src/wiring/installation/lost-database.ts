@@ -86,7 +86,7 @@ export async function assertNothingLost(directory: DataDirectory): Promise<Datab
   throw lostRows(directory.path, remains, `${PROBLEMS[state]}${elsewhere}`)
 }
 
-const REMAINS = /^(keys|blobs|tmp|arriving|thumbnails|svc\.db.*|external-database\.json)$/
+const REMAINS = /^(keys|blobs|tmp|arriving|thumbnails|search\.db.*|svc\.db.*|external-database\.json)$/
 
 /** Moves the remains of a lost installation to a new folder and returns it; the configuration stays. */
 export async function moveAside({ path }: DataDirectory, now: Date): Promise<string> {
