@@ -94,12 +94,12 @@ export function postgresSearchIndex(database: Database): SearchIndex {
     },
     removeScope: (scope) =>
       write(async (tx) => void (await sql`delete from search_documents where scope = ${scope}`.execute(tx.q))),
-    // Another server can go on at once.
+    // Another server can go on at once; where the database is gone, when the lease has expired.
     async close() {
-      if (isCreated)
-        await write(async (tx) => {
-          await sql`delete from search_state where name = 'lease' and value = ${own}`.execute(tx.q)
-        })
+      if (!isCreated) return
+      await write(async (tx) => {
+        await sql`delete from search_state where name = 'lease' and value = ${own}`.execute(tx.q)
+      }).catch(() => undefined)
     },
   }
 }
