@@ -52,7 +52,7 @@ const parsed = (text: string | undefined): Progress | undefined =>
   text === undefined ? undefined : (JSON.parse(text) as Progress)
 
 /** Makes documents of rows; of files that are text with their content. */
-function makeReader(contents: Parts['contents']) {
+function makeReader(contents: Parts['contents'], closing: Promise<never>) {
   let awayUntil = 0
   /** Files whose content could not be read while the store was away. */
   const postponed = new Set<number>()
@@ -61,7 +61,7 @@ function makeReader(contents: Parts['contents']) {
     if (sha256 === null || !hasText({ name, size })) return ''
     if (Date.now() >= awayUntil)
       try {
-        return await textOfFile(contents, sha256)
+        return await Promise.race([textOfFile(contents, sha256), closing])
       } catch (error) {
         // A content that is missing or was replaced meanwhile: the file is found by its name.
         if (!(error instanceof Busy)) return ''
@@ -93,8 +93,8 @@ function makeReader(contents: Parts['contents']) {
 }
 
 /** The steps of indexing. Each leaves the index in a state from which any process can go on. */
-function makeSteps({ database, contents, index, epoch }: Parts) {
-  const { documentsOf, hasPostponed, takePostponed } = makeReader(contents)
+function makeSteps({ database, contents, index, epoch }: Parts, closing: Promise<never>) {
+  const { documentsOf, hasPostponed, takePostponed } = makeReader(contents, closing)
 
   /** Begins an empty index; what is queued will be read with everything else. */
   async function begin(): Promise<Progress> {
@@ -153,7 +153,11 @@ function makeSteps({ database, contents, index, epoch }: Parts) {
 /** Keeps the search index up to date, and builds it when it is new or damaged. */
 export function makeIndexer(parts: Parts) {
   const { index, epoch } = parts
-  const steps = makeSteps(parts)
+  let end: (reason: Error) => void = () => undefined
+  /** Rejects when the server stops: a store that is silent is not waited for. */
+  const closing = new Promise<never>((_, reject) => (end = reject))
+  closing.catch(() => undefined)
+  const steps = makeSteps(parts, closing)
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
   let closed = false
@@ -217,6 +221,7 @@ export function makeIndexer(parts: Parts) {
     },
     async close(): Promise<void> {
       closed = true
+      end(new Busy('The server stops.'))
       clearTimeout(timer)
       await running
       await index.close()
