@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { iso } from '../../base/clock.ts'
 import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
 import { formatSize } from '../../base/sizes.ts'
@@ -9,6 +8,7 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Reader } from '../../storage/engine/database.ts'
 import { entriesAfter, mtimeOf, type Entry } from '../../storage/files/nodes.ts'
 import type { FileParts } from './file-parts.ts'
+import { contentBytes, utf8Text } from './content-bytes.ts'
 import { folderAt } from './folder-at.ts'
 import { factsOf, tagOf, type FileFacts } from './queries.ts'
 import { mimeOf } from './mime.ts'
@@ -55,16 +55,9 @@ const order = (a: Item, b: Item): number =>
   a.type === b.type ? (a.name < b.name ? -1 : a.name > b.name ? 1 : 0) : a.type === 'directory' ? -1 : 1
 
 async function textOf(contents: Contents, sha256: string): Promise<string> {
-  const pieces: Uint8Array[] = []
-  const content = await contents.read(sha256)
-  for await (const piece of Buffer.isBuffer(content) ? [content] : (content as AsyncIterable<Uint8Array>)) {
-    pieces.push(piece)
-  }
-  const bytes = Buffer.concat(pieces)
-  // NUL is valid UTF-8, but does not occur in text.
-  if (!isUtf8(bytes) || bytes.includes(0))
-    throw fault('unsupported_media_type', { text: 'The file is not UTF-8 text.' })
-  return bytes.toString()
+  const text = utf8Text(await contentBytes(await contents.read(sha256)))
+  if (text === undefined) throw fault('unsupported_media_type', { text: 'The file is not UTF-8 text.' })
+  return text
 }
 
 interface ListRequest {

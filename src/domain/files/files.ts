@@ -30,7 +30,8 @@ export { isFileChange, type FileChange } from './file-change.ts'
 export { isOfRooms, nameKey, ownSegments, segmentsOf, TEAMCHAT } from './paths.ts'
 
 export { makeThumbnails, type Thumbnails } from './thumbnails.ts'
-export { foldersFor, segmentOf } from './room-folders.ts'
+export { contentBytes, utf8Text } from './content-bytes.ts'
+export { roomFolders, segmentOf } from './room-folders.ts'
 export { walkOwnTree, walkRoom, type TreeEntry } from './walk-tree.ts'
 
 interface Parts {

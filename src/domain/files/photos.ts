@@ -3,6 +3,7 @@ import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { filesAfter } from '../../storage/files/nodes.ts'
 import { yieldToOthers } from '../turn.ts'
+import { contentBytes } from './content-bytes.ts'
 import { EXIF_WITHIN, exifDate } from './exif-date.ts'
 import { mimeOf } from './mime.ts'
 import { folderPaths, tagOf } from './queries.ts'
@@ -39,10 +40,7 @@ export function makePhotos({ database, contents, tree }: Parts) {
 
   async function read(sha256: string, size: number): Promise<void> {
     const content = await contents.read(sha256, { start: 0, end: Math.min(size, EXIF_WITHIN) - 1 })
-    const pieces: Uint8Array[] = []
-    for await (const piece of Buffer.isBuffer(content) ? [content] : (content as AsyncIterable<Uint8Array>))
-      pieces.push(piece)
-    dates.set(sha256, exifDate(Buffer.concat(pieces)) ?? '')
+    dates.set(sha256, exifDate(await contentBytes(content)) ?? '')
     const [oldest] = dates.keys()
     if (dates.size > MAX_DATES) dates.delete(oldest!)
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Busy } from '../../base/errors.ts'
 import { randomHex } from '../../base/random.ts'
 import type { Database } from '../../storage/engine/database.ts'
@@ -52,7 +53,7 @@ const parsed = (text: string | undefined): Progress | undefined =>
   text === undefined ? undefined : (JSON.parse(text) as Progress)
 
 /** Makes documents of rows; of files that are text with their content. */
-function makeReader(contents: Parts['contents'], closing: Promise<never>) {
+function makeReader(contents: Parts['contents'], closing: AbortSignal) {
   let awayUntil = 0
   /** Files whose content could not be read while the store was away. */
   const postponed = new Set<number>()
@@ -61,8 +62,10 @@ function makeReader(contents: Parts['contents'], closing: Promise<never>) {
     if (sha256 === null || !hasText({ name, size })) return ''
     if (Date.now() >= awayUntil)
       try {
-        return await Promise.race([textOfFile(contents, sha256), closing])
+        return await textOfFile(contents, sha256, closing)
       } catch (error) {
+        // A store that is silent is not waited for; the file stays in the queue.
+        closing.throwIfAborted()
         // A content that is missing or was replaced meanwhile: the file is found by its name.
         if (!(error instanceof Busy)) return ''
         awayUntil = Date.now() + STORE_AWAY_MS
@@ -93,7 +96,7 @@ function makeReader(contents: Parts['contents'], closing: Promise<never>) {
 }
 
 /** The steps of indexing. Each leaves the index in a state from which any process can go on. */
-function makeSteps({ database, contents, index, epoch }: Parts, closing: Promise<never>) {
+function makeSteps({ database, contents, index, epoch }: Parts, closing: AbortSignal) {
   const { documentsOf, hasPostponed, takePostponed } = makeReader(contents, closing)
 
   /** Begins an empty index; what is queued will be read with everything else. */
@@ -153,14 +156,12 @@ function makeSteps({ database, contents, index, epoch }: Parts, closing: Promise
 /** Keeps the search index up to date, and builds it when it is new or damaged. */
 export function makeIndexer(parts: Parts) {
   const { index, epoch } = parts
-  let end: (reason: Error) => void = () => undefined
-  /** Rejects when the server stops: a store that is silent is not waited for. */
-  const closing = new Promise<never>((_, reject) => (end = reject))
-  closing.catch(() => undefined)
-  const steps = makeSteps(parts, closing)
+  const closing = new AbortController()
+  // One listener per file being read.
+  setMaxListeners(0, closing.signal)
+  const steps = makeSteps(parts, closing.signal)
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
-  let closed = false
   let sweptAt = 0
   let isDamaged = false
   /** Whether this process has nothing to do but follow the queue. */
@@ -176,7 +177,7 @@ export function makeIndexer(parts: Parts) {
       await steps.sweep()
       sweptAt = Date.now()
     }
-    for (let isQueued = true; progress && (isQueued || progress.next) && !closed;) {
+    for (let isQueued = true; progress && (isQueued || progress.next) && !closing.signal.aborted;) {
       const began = Date.now()
       isQueued = await steps.followQueue()
       progress = await steps.build(progress)
@@ -199,7 +200,7 @@ export function makeIndexer(parts: Parts) {
       )
       .then((delay) => {
         running = undefined
-        if (closed) return
+        if (closing.signal.aborted) return
         timer = setTimeout(() => cycle(report), delay)
         timer.unref()
       })
@@ -220,8 +221,7 @@ export function makeIndexer(parts: Parts) {
       return progress !== undefined && progress.next === undefined && progress.id.includes(`:${epoch}:`)
     },
     async close(): Promise<void> {
-      closed = true
-      end(new Busy('The server stops.'))
+      closing.abort(new Busy('The server stops.'))
       clearTimeout(timer)
       await running
       await index.close()

@@ -17,7 +17,8 @@ const MAX_CHARACTERS = 200_000
 const MAX_ENDINGS = 100
 /** Shorter terms begin too many words: they are found as whole words, or at the beginning of a word of a title. */
 const LEAST_PREFIX = 3
-const MAX_WORDS = 8
+/** Words of a query that count. */
+export const MAX_WORDS = 8
 
 const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々`
 const RUNS = new RegExp(

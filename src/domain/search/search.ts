@@ -3,7 +3,7 @@ import { badRequest } from '../../contract/errors.ts'
 import type { SearchKind, SearchResult } from '../../contract/search.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
-import { roomsOf } from '../../storage/files/room-files.ts'
+import { roomsOf, type RoomName } from '../../storage/files/room-files.ts'
 import { IndexDamaged, type Hit, type SearchIndex } from '../../storage/search/search-index.ts'
 import {
   liveNodes,
@@ -12,7 +12,7 @@ import {
   visibleRows,
   type TreeNode,
 } from '../../storage/search/search-sources.ts'
-import { foldersFor, TEAMCHAT } from '../files/files.ts'
+import { roomFolders, TEAMCHAT } from '../files/files.ts'
 import { makeIndexer } from './indexer.ts'
 import { snippetOf } from './snippet.ts'
 import { narrowingGroups, termsOfQuery } from './search-terms.ts'
@@ -58,15 +58,22 @@ const tableOf: Record<SearchKind, string> = {
 }
 const kindOf = new Map(Object.entries(tableOf).map(([kind, table]) => [table, kind as SearchKind]))
 
+/** The caller, and the rooms that they are in. */
+interface Viewer {
+  user: number
+  rooms: RoomName[]
+}
+
 /** Reads the documents of hits that the caller may see. Whatever the index says, the rows decide. */
-async function visible(at: Reader, user: number, hits: readonly Hit[], query: string): Promise<SearchResult[]> {
+async function visible(at: Reader, viewer: Viewer, hits: readonly Hit[], query: string): Promise<SearchResult[]> {
+  const { user } = viewer
   const results = new Map<number, SearchResult>()
   const rows = hits.map((hit) => ({ ...rowOfKey(hit.key), key: hit.key }))
   for (const table of new Set(rows.map((one) => one.table))) {
     const keys = new Map(rows.filter((one) => one.table === table).map(({ row, key }) => [row, key]))
     const ids = [...keys.keys()]
     const add = (row: number, result: SearchResult) => void results.set(keys.get(row)!, result)
-    if (table === 'nodes') for (const file of await visibleFiles(at, user, ids)) add(file.id, file)
+    if (table === 'nodes') for (const file of await visibleFiles(at, viewer, ids)) add(file.id, file)
     else if (table === 'messages')
       for (const { row, room_id, room, other, author, text, time } of await visibleMessages(at, user, ids))
         add(row, {
@@ -94,18 +101,18 @@ async function visible(at: Reader, user: number, hits: readonly Hit[], query: st
 }
 
 /** Files and folders with their paths; without those in deleted folders, and those of rooms that the caller is not in. */
-async function visibleFiles(at: Reader, user: number, ids: readonly number[]): Promise<SearchResult[]> {
+async function visibleFiles(at: Reader, { user, rooms }: Viewer, ids: readonly number[]): Promise<SearchResult[]> {
   const nodes = new Map<number, TreeNode>()
   for (let missing = [...ids]; missing.length > 0;) {
     const found = await liveNodes(at, missing)
     for (const node of found) nodes.set(node.id, node)
     missing = [...new Set(found.flatMap(({ parent_id }) => parent_id ?? []))].filter((id) => !nodes.has(id))
   }
-  const rooms = new Map((await foldersFor(at, user)).map((folder) => [folder.id, folder.name]))
+  const folders = new Map(roomFolders(rooms).map((folder) => [folder.id, folder.name]))
   function pathOf({ room_id, user_id, parent_id, name }: TreeNode): string | undefined {
     if (parent_id === null) {
       if (room_id === null) return user_id === user ? '' : undefined
-      const folder = rooms.get(room_id)
+      const folder = folders.get(room_id)
       return folder === undefined ? undefined : `/${TEAMCHAT}/${folder}`
     }
     const parent = nodes.get(parent_id)
@@ -136,7 +143,8 @@ export function makeSearch({ database, unattended, contents, index, epoch }: Par
     if (!terms) return { results: [], next: null }
     const most = Math.min(limit, PAGE.max)
     return database.snapshot(async (at) => {
-      const scopes = [user, ...(await roomsOf(at, user)).map(({ id }) => -id)]
+      const rooms = await roomsOf(at, user)
+      const scopes = [user, ...rooms.map(({ id }) => -id)]
       const narrowing = narrowingGroups(scopes, kinds && [...new Set(kinds.map((kind) => tableOf[kind]))])
       const results: SearchResult[] = []
       let [tier, before] = [Number(position[1]), position[2] === '' ? undefined : Number(position[2])]
@@ -144,7 +152,7 @@ export function makeSearch({ database, unattended, contents, index, epoch }: Par
         const [all, not] = tier === 0 ? [terms.title, undefined] : [terms.anywhere, terms.title]
         const wanted = most - results.length
         const hits = await index.find({ all: [...narrowing, ...all], not, scopes, before, limit: wanted })
-        const shown = await visible(at, user, hits, query)
+        const shown = await visible(at, { user, rooms }, hits, query)
         results.push(...shown.filter(({ kind }) => !kinds || kinds.includes(kind)))
         if (hits.length === wanted) before = hits.at(-1)!.id
         else if (tier === 0) [tier, before] = [1, undefined]

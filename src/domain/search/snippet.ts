@@ -1,3 +1,5 @@
+import { MAX_WORDS } from './search-terms.ts'
+
 const BEFORE = 40
 const LENGTH = 160
 
@@ -8,7 +10,8 @@ export function snippetOf(text: string, query: string): string {
     query
       .slice(0, 1_000)
       .toLowerCase()
-      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
+      .match(/[\p{L}\p{N}\p{M}]+/gu)
+      ?.slice(0, MAX_WORDS) ?? []
   const places = words.map((word) => lower.indexOf(word)).filter((at) => at >= 0)
   const first = places.length > 0 ? Math.min(...places) : 0
   const start = first <= BEFORE ? 0 : text.indexOf(' ', first - BEFORE) + 1

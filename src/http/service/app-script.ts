@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { REMOVE_WEBRTC } from '../../base/webrtc.ts'
-import type { FileFacts } from '../../domain/files/files.ts'
+import { contentBytes, type FileFacts } from '../../domain/files/files.ts'
 import { matchesEtag } from '../etag.ts'
 import type { Call, ByteResponse } from '../handler.ts'
 
@@ -28,16 +28,12 @@ export async function scriptResponse(
   const tagged = { ...described, etag: tag }
   if (matchesEtag(headers['if-none-match'], tag)) return { status: 304, headers: tagged, body: undefined }
   const begin =
-    size === 0 ? '' : await textOf(await domain.files.read(sha256, { start: 0, end: Math.min(size, HEAD) - 1 }))
+    size === 0
+      ? ''
+      : (await contentBytes(await domain.files.read(sha256, { start: 0, end: Math.min(size, HEAD) - 1 }))).toString()
   const statement = Buffer.from(STRICT.test(begin) ? `'use strict';${REMOVE_WEBRTC}` : REMOVE_WEBRTC)
   const body = head ? undefined : Readable.from(concatenate(statement, await domain.files.read(sha256)))
   return { status: 200, headers: { ...tagged, 'content-length': String(statement.length + size) }, body }
-}
-
-async function textOf(source: Readable | Buffer): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of Buffer.isBuffer(source) ? [source] : source) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString()
 }
 
 async function* concatenate(first: Buffer, rest: Readable | Buffer): AsyncGenerator<Buffer> {

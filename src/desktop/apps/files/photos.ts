@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
-import type { Item } from './folder.ts'
+import { place, type Item } from './folder.ts'
 import { nameOf } from './paths.ts'
 
 export interface Photo {
@@ -18,6 +18,8 @@ const MORE_DATES = 1_500
 export const photos = signal<readonly Photo[] | undefined>(undefined)
 export const photosError = signal<unknown>(undefined)
 
+let more: ReturnType<typeof setTimeout> | undefined
+
 export async function loadPhotos(): Promise<void> {
   try {
     const { photos: all, complete } = await bridge.call('filesystem.photos', {})
@@ -27,7 +29,8 @@ export async function loadPhotos(): Promise<void> {
       item: { ...rest, name: nameOf(path), type: 'file' },
     }))
     photosError.value = undefined
-    if (!complete) setTimeout(() => void loadPhotos(), MORE_DATES)
+    clearTimeout(more)
+    if (!complete && place.peek() === 'photos') more = setTimeout(() => void loadPhotos(), MORE_DATES)
   } catch (error) {
     photosError.value = error
   }
