@@ -30,8 +30,7 @@ interface StoredBackup {
 
 /** A number that `/metrics` reports. */
 export interface Measurement {
-  /** A counter only grows while the process runs, and its name ends with `_total`. */
-  kind: 'gauge' | 'counter'
+  /** A name that ends with `_total` is that of a counter: it only grows while the process runs. Others are gauges. */
   name: string
   help: string
   read(): number | Promise<number>

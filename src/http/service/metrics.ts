@@ -16,7 +16,7 @@ function isLocal(request: FastifyRequest): boolean {
 }
 
 /** Reads it for each scrape; a number that cannot be read is NaN. */
-function report(registry: Registry, { kind, name, help, read }: Measurement): void {
+function report(registry: Registry, { name, help, read }: Measurement): void {
   const value = async () => {
     try {
       return await read()
@@ -25,7 +25,7 @@ function report(registry: Registry, { kind, name, help, read }: Measurement): vo
     }
   }
   const options = { name, help, registers: [registry] }
-  if (kind === 'gauge') {
+  if (!name.endsWith('_total')) {
     const gauge: Gauge = new Gauge({ ...options, collect: async () => gauge.set(await value()) })
   } else {
     const counter: Counter = new Counter({

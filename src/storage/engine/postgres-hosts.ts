@@ -9,8 +9,8 @@ import { fromPostgresError } from './postgres-errors.ts'
 export interface PostgresHosts {
   /** A client of the host that worked last. */
   Client: typeof pg.Client
-  /** The same configuration, for another connection to the host of this client. */
-  besides(client: pg.ClientBase): pg.ClientConfig
+  /** The configuration of another connection to the host of this client. */
+  configFor(client: pg.ClientBase): pg.ClientConfig
   /** Connects by `attempt`, once for each host until one takes the connection. Throws the converted error of the last one. */
   connect<T>(attempt: () => Promise<T>): Promise<T>
 }
@@ -30,7 +30,7 @@ export function makePostgresHosts(address: string, config: pg.ClientConfig): Pos
 
   return {
     Client,
-    besides: (client) => ({ ...config, connectionString: client instanceof Client ? client.url : current }),
+    configFor: (client) => ({ ...config, connectionString: client instanceof Client ? client.url : current }),
     async connect(attempt) {
       for (let left = urls.length; ; left -= 1) {
         const tried = current

@@ -21,7 +21,7 @@ type Finding = 'working' | 'idle' | 'unreachable'
 
 /** Asks over another connection to its host what the server does for this one. Limited by the connection timeout. */
 async function probe(hosts: PostgresHosts, client: pg.ClientBase): Promise<Finding> {
-  const config = hosts.besides(client)
+  const config = hosts.configFor(client)
   const other = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis })
   other.on('error', () => undefined)
   try {
