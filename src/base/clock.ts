@@ -34,5 +34,6 @@ export function iso(ms: number): string {
   return `${lastDate}${time}.${String(within % SECOND).padStart(3, '0')}Z`
 }
 
+/** As `iso`, with null for a missing time. */
 export const isoOrNull = (ms: number | null | undefined): string | null =>
   ms === null || ms === undefined ? null : iso(ms)

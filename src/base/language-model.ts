@@ -82,9 +82,11 @@ export interface ModelTraits {
 }
 
 export interface LanguageModels {
+  /** Asks a model. Throws `ModelError`, or the reason of the signal. */
   ask(request: ModelRequest): Promise<ModelReply>
   /** Properties that the server itself reports. Throws `ModelError`. */
   traits(server: ModelServer, model: string): Promise<ModelTraits>
+  /** Names of the models of a server. Throws `ModelError`. */
   names(server: ModelServer): Promise<string[]>
   /** A local Ollama and its models; undefined if there is none. */
   ollama(): Promise<{ url: string; models: string[] } | undefined>

@@ -81,6 +81,7 @@ class Failures {
   }
 }
 
+/** The media type of a binary response; undefined for JSON. */
 function mediaTypeOf({ result }: AnyAction): string | undefined {
   const { format, contentMediaType } = result as { format?: string; contentMediaType?: string }
   return format === 'binary' ? 'application/octet-stream' : contentMediaType

@@ -68,6 +68,7 @@ function collector() {
 
 type Collector = ReturnType<typeof collector>
 
+/** Reads the package at a path. Throws `Exit` if the path is neither a folder nor an archive. */
 export async function readPackage(path: string): Promise<PackageFiles> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new Exit(5, `There is no ${path}.`, 'not_found')

@@ -8,6 +8,7 @@ export const packageArg = 'folder of the app, or a .tar or .tar.gz of it'
 
 export type InspectedPackage = PackageValidation & Pick<PackageFiles, 'leftOut'>
 
+/** Reads and validates a package. Throws `Exit` if there is none. */
 export async function inspectPackage(path: string): Promise<InspectedPackage> {
   const [{ readPackage }, { validatePackage }] = await Promise.all([
     import('./package-files.ts'),

@@ -96,6 +96,7 @@ function folder(): string {
   }
 }
 
+/** A template by name. Fault `not_found`. */
 export function templateNamed(name: string): Template {
   const template = Object.hasOwn(catalogue, name) ? catalogue[name] : undefined
   if (!template) throw fault('not_found', { text: `There is no template "${name}": svc template list lists them.` })

@@ -12,4 +12,5 @@ export function quotaFlag(): FlagSpec<Quota | undefined> {
   }
 }
 
+/** The quota as stored: null follows the default. */
 export const storedQuota = (quota: Quota): number | null => (quota === 'default' ? null : quota)

@@ -187,6 +187,7 @@ function makeOpening({ state, connection, rooms, messages, background, changed }
   }
 }
 
+/** Background work; `failure` rejects with its first error. */
 function makeBackground(signal: AbortSignal) {
   let broken: (error: unknown) => void = () => undefined
   const failure = new Promise<never>((_, reject) => (broken = reject))

@@ -18,6 +18,7 @@ export const isShared = (path: string): boolean => /^\/teamchat(?:\/|$)/i.test(p
 
 export const below = (folder: string, name: string): string => `${folder === '/' ? '' : folder}/${name}`
 
+/** The entries of a folder; undefined if there is no such folder. */
 export async function listFolder(api: Api, path: string): Promise<RemoteItem[] | undefined> {
   try {
     return (await api.call(filesystem.actions.list, { path })).items
@@ -76,6 +77,7 @@ async function readShared(api: Api, folder: string): Promise<RemoteTree> {
   return tree
 }
 
+/** Creates a folder and its missing parents; `created` is false if it exists. */
 export async function makeFolder(api: Api, path: string): Promise<{ created: boolean }> {
   if (!isShared(path)) return api.call(syncFiles.actions.mkdir, { path })
   try {

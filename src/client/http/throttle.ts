@@ -17,6 +17,7 @@ export interface ThrottleOptions {
   clock: Clock
   sleep: Sleep
   signal?: AbortSignal | undefined
+  /** Called for waits of a second or more. */
   onWait?: (limit: string, ms: number) => void
   onRequest?: (limit: string) => void
   /** Stores `calls` at intervals, so that a killed run does not lose them. */

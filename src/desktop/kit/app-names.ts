@@ -67,6 +67,7 @@ interface AppIdentity {
   app_path: string
 }
 
+/** The slug of a built-in app; undefined for other apps. */
 export function builtInSlug({ slug, is_system, app_path }: AppIdentity): BuiltInApp | undefined {
   const builtIn = builtInApps.find((name) => name === slug)
   return is_system && app_path === `/apps/${slug}/index.html` ? builtIn : undefined

@@ -7,6 +7,7 @@ import { ApiError } from './api-error.ts'
 /** Input that is not saved yet. */
 export interface Draft<N extends TableName> {
   key: string
+  /** The changed row; undefined for a new one. */
   id: number | undefined
   /** Version of the row that the draft is based on. */
   base: number

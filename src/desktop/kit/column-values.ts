@@ -23,6 +23,7 @@ const words = catalogue(
   },
 )
 
+/** Input parsed as a value of a column, or an error message. */
 export type ParseResult = { value: string | number | null; problem?: undefined } | { problem: string }
 
 const readEmpty = (column: Column): ParseResult => {

@@ -105,6 +105,7 @@ export function openTable<N extends TableName>(table: N) {
 
   void load()
   return {
+    /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),
     isLoaded,

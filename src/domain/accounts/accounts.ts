@@ -76,7 +76,9 @@ export interface Accounts extends Users {
   watchAccess(caller: Caller, ended: () => void): () => void
   devices(user: number): Promise<StoredDevice[]>
   securityEvents(user: Pick<SignedIn['user'], 'id' | 'username'>): Promise<SecurityEvent[]>
+  /** Revokes a token of this user. Throws `not_found`. */
   revokeDevice(user: number, tokenId: number, actor?: Actor): Promise<void>
+  /** Revokes every token of this user. Returns their number. */
   revokeAllDevices(user: number, actor?: Actor): Promise<number>
   mintToken: MintToken
   /** Revokes the calling token; does nothing if it is gone. */

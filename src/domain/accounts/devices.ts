@@ -53,7 +53,9 @@ export interface Devices {
   issue(tx: Writer, user: number, device: DeviceNames, from: RequestOrigin, lifetime: Lifetime): Promise<string>
   authenticate(token: string, ip: string, on?: Reader): Promise<SignedIn | undefined>
   list(user: number): Promise<StoredDevice[]>
+  /** Revokes a token of this account. Throws `not_found`. */
   revoke(user: number, tokenId: number, actor?: Actor): Promise<void>
+  /** Revokes every token of this account. Returns their number. */
   revokeAll(user: number, actor?: Actor): Promise<number>
   /** Revokes the calling token; does nothing if it is gone. */
   logout(caller: SignedIn, actor?: Actor): Promise<void>

@@ -31,6 +31,7 @@ export function makeQueue({ atOnce, waiting, full }: QueueOptions): Queue {
 
 export type QueuePerKey = <T>(key: string, job: () => Promise<T>) => Promise<T>
 
+/** One queue per key, removed when empty. */
 export function makeQueuePerKey(options: QueueOptions): QueuePerKey {
   const queues = new Map<string, { queue: Queue; inside: number }>()
 

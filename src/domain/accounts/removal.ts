@@ -126,6 +126,7 @@ const measure = async (on: Reader, id: number, heir: number | undefined): Promis
   shared: await sharedMessagesOf(on, id),
 })
 
+/** Removal of accounts. Throws `not_found`. */
 export function makeRemoval({ database, clock, lockout, audit, lifetime, policy, removalJobs }: Deps): Removal {
   async function endAccess(tx: Writer, { id, username, disabled_at }: Account, now: number, bounds: Lifetime) {
     await updateAccount(tx, id, { disabled_at: disabled_at ?? now }, now)

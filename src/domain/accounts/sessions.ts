@@ -50,6 +50,7 @@ export interface Sessions {
   /** The CSRF token of a session (OWASP: HMAC-based token, bound to the session). */
   csrfToken(cookie: string): string
   list(user: number): Promise<StoredSession[]>
+  /** Ends one of the user's sessions. Throws `not_found`. */
   revoke(user: number, sessionId: number, actor?: Actor): Promise<void>
   /** Ends every session of the user except the actor's, and pending logins. Returns the number of sessions. */
   endAll(user: number, actor?: Actor): Promise<number>

@@ -48,7 +48,9 @@ export interface TwoFactorStatus {
 }
 
 export interface TwoFactorAdministration {
+  /** The second factor of one account. Throws `not_found`. */
   status(user: number): Promise<TwoFactorStatus>
+  /** The second factors of all accounts, ordered by name. */
   overview(): Promise<TwoFactorStatus[]>
   /**
    * Removes the second factor at once: secret, backup and bypass codes, a pending set-up, pending logins and the sessions.

@@ -41,6 +41,7 @@ export interface Browser {
 /** Maximum number of entries listed at once. */
 const MAX_ENTRIES = 1_000_000
 
+/** The paths of nodes ordered parents first. */
 function withPaths(nodes: readonly Node[], top: string): Entry[] {
   const paths = new Map<number, string>()
   return nodes.map(({ id, parent_id, name, type, size, mtime, sha256 }, index) => {

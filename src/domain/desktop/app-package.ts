@@ -21,6 +21,7 @@ export interface AppPackage {
 
 /** The result of validating a package. */
 export interface PackageValidation {
+  /** Undefined if there are problems. */
   app: AppPackage | undefined
   problems: Remark[]
   warnings: Remark[]

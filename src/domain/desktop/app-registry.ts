@@ -168,6 +168,7 @@ export function makeAppRegistry({ database, settings, clock, audit, policy }: De
   return {
     list,
 
+    /** One app. Fault `not_found`. */
     find,
 
     /** Registers an app for everybody by its URL. Faults: `bad_request`, `exists`. */

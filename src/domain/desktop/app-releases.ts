@@ -198,6 +198,7 @@ export function makeAppReleases(deps: Deps) {
       return { app: await registry.find(slug), before, changed: true }
     },
 
+    /** A file of the current release; undefined if there is none, or the app is disabled. */
     async file(slug: string, path: string): Promise<{ sha256: string; size: number } | undefined> {
       if ((await policy()).disabled.includes(slug)) return undefined
       return servedFile(database.read, slug, path)

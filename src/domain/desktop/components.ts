@@ -141,6 +141,7 @@ export function makeComponents({ database, clock, audit }: Deps) {
       )
     },
 
+    /** Versions, newest first. Fault `not_found`. */
     async history(user: number, component: string) {
       const versions = await versionsOfComponent(database.read, user, component)
       if (versions.length === 0) throw fault('not_found')

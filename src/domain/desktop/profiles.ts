@@ -83,6 +83,7 @@ export function makeProfiles({ database, clock }: Deps) {
         throw fault('not_found')
     },
 
+    /** Removes a profile; components stay unchanged. Fault `not_found`. */
     async remove(user: number, profile: number): Promise<void> {
       if (!(await database.write({ accounts: [user] }, (tx) => deleteProfile(tx, user, profile))))
         throw fault('not_found')

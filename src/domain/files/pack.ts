@@ -61,6 +61,7 @@ function withoutDrives(items: readonly Item[]): Item[] {
   })
 }
 
+/** The selected items. Fault `not_found` if one is missing. */
 function chosenOf(items: readonly Item[], ids: ReadonlySet<number>): Item[] {
   const chosen = items.filter(({ id }) => ids.has(id))
   if (chosen.length < ids.size) throw fault('not_found')

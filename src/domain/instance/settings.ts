@@ -112,6 +112,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       })
     },
 
+    /** Sets or deletes a live option in one transaction with `unit`. Fault `not_found`. */
     async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
       if (!isOption(name) || !options[name].live) throw fault('not_found')
       const isSealed = (options[name] as Option).secret && value !== undefined && value !== ''

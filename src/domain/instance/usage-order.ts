@@ -1,5 +1,6 @@
 import type { AccountUsage } from './usage.ts'
 
+/** Orders of accounts by usage, largest first, or by name. */
 export const usageOrders = {
   used: (a: AccountUsage, b: AccountUsage) => b.used_bytes - a.used_bytes,
   name: () => 0,

@@ -227,6 +227,7 @@ function checkFiles(files: SeedFile[], path: Path, note: Note): void {
   }
 }
 
+/** Members of a room, the creator first, without duplicates. */
 export const peopleOf = ({ creator, members = [] }: SeedRoom): string[] => [
   ...new Set([creator, ...members].map(normalName)),
 ]

@@ -56,6 +56,7 @@ export async function planRows(planning: Planning): Promise<Part> {
   return { items, unchanged, apply: (watcher) => apply(planning, tasks, watcher) }
 }
 
+/** The change of a row; undefined if the seed is unchanged. */
 function taskFor(person: Person, table: TableName, key: string, values: Task['values']): Task | undefined {
   const hash = hashOfRow(values)
   const before = seededBefore(person, ROW, keyOf(table, key))

@@ -38,6 +38,7 @@ export interface Pushed {
 
 const rowTables = new Map<string, RowTable>(shapes.map((shape) => [shape.name, rowTable(shape)]))
 
+/** A hash of a JSON value, independent of the order of keys. */
 function payloadHash(value: unknown): string {
   const sorted = (_key: string, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part

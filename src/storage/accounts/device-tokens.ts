@@ -156,6 +156,7 @@ export async function mintedTokens(on: Reader, user: number, now: number): Promi
   return Number(count)
 }
 
+/** Deletes tokens past their own expiry. Returns their number. */
 export async function sweepTokens(tx: Writer, now: number): Promise<number> {
   const gone = await tx.q.deleteFrom('device_tokens').where('expires_at', '<=', now).returning('id').execute()
   return gone.length

@@ -45,6 +45,7 @@ export const enableSecondFactor = (tx: Writer, user: number, sealed: string, ste
     .where('user_id', '=', user)
     .execute()
 
+/** Deletes an account's second factor, enabled or pending, with its backup and bypass codes. */
 export async function deleteSecondFactor(tx: Writer, user: number): Promise<void> {
   await deleteBypassCode(tx, user)
   await tx.q.deleteFrom('backup_codes').where('user_id', '=', user).execute()

@@ -142,6 +142,7 @@ export async function deleteSessionsOf(tx: Writer, user: number, but = 0): Promi
   return ended(tx, gone)
 }
 
+/** Deletes all sessions. Returns their number. */
 export const deleteAllSessions = async (tx: Writer): Promise<number> =>
   ended(tx, await tx.q.deleteFrom('sessions').returning('user_id').execute())
 

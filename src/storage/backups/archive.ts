@@ -39,6 +39,7 @@ const headOf = ({ name, size, mtime }: TarHeader): Uint8Array => tarHeader({ nam
 
 const secondsOf = (created_at: string): number => Math.floor(Date.parse(created_at) / 1_000)
 
+/** Bytes of an entry, with header and padding. */
 const lengthOf = (entry: TarHeader): number => headOf(entry).length + entry.size + tarPadding(entry.size).length
 
 interface Entry extends TarHeader {

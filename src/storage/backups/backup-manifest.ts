@@ -61,6 +61,7 @@ const PATH = /^(config\.json|keys\/[a-z0-9][a-z0-9.-]{0,80})$/
 
 export const isBackupId = (text: string): boolean => ID.test(text)
 
+/** The time in a backup id, epoch ms. */
 export const backupTime = (id: string): number =>
   Date.parse(id.replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)-.*$/, '$1-$2-$3T$4:$5:$6Z'))
 

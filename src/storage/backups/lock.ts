@@ -39,6 +39,7 @@ const ABANDONED = 10 * MINUTE
 /** Two processes that start together refuse each other and must not collide again: delays vary. */
 const RETRY = { first: 50, longest: 100, timeLimit: SECOND, jitter: 0.8 }
 
+/** Reads a lock file; undefined if it is gone or truncated. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
     const { kind, purpose, host, pid, began } = (JSON.parse(await readRegularFile(path)) ?? {}) as Holder

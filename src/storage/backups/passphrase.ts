@@ -103,6 +103,7 @@ export const sealKey = (key: Uint8Array, passphrase: string, work = WORK): Promi
 const DAMAGED_KEY =
   ' If it is the right one, key.age is damaged: run svc backup passphrase on the machine whose backups these are.'
 
+/** Decrypts a file of `sealKey`. Throws `WrongPassphrase`. */
 export async function openKey(sealed: Uint8Array, passphrase: string): Promise<Uint8Array> {
   const decrypter = await decrypterOf(passphrase)
   const key = Buffer.from(await orWrong(decrypter.decrypt(sealed, 'text'), DAMAGED_KEY), 'hex')
@@ -130,6 +131,7 @@ export async function headerOf(file: Bytes): Promise<Uint8Array | undefined> {
   return text.includes('\n--- ') && end > 0 ? Buffer.from(text.slice(0, end + 1), 'latin1') : undefined
 }
 
+/** The plain bytes of an age file. Throws `WrongPassphrase`. */
 export async function openFile(file: Bytes, header: Uint8Array, passphrase: string): Promise<Bytes> {
   const decrypter = await decrypterOf(passphrase)
   const secret = await orWrong(decrypter.decryptHeader(header))

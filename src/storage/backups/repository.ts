@@ -91,6 +91,7 @@ export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; p
 
 const WHAT_TO_DO = 'The backups beside it can be read and restored: store new ones in another folder.'
 
+/** The text of the header in a folder; undefined if it is missing. */
 async function headerIn(folder: string): Promise<string | undefined> {
   try {
     const file = await openBytes(join(folder, HEADER_FILE))

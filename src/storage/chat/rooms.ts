@@ -85,6 +85,7 @@ const roomsQuery = prepared<{ user: number }, Room>(({ q, p }) =>
     .where('room_members.user_id', '=', p.user),
 )
 
+/** The rooms of a user, in no order. */
 export const roomsOf = (on: Reader, user: number): Promise<Room[]> => roomsQuery(on, { user })
 
 const participantsQuery = prepared<{ user: number }, Person & { room_id: number }>(({ q, p }) =>

@@ -45,6 +45,7 @@ export async function customAppCount(on: Reader, user: number): Promise<number> 
   return Number(row?.count ?? 0)
 }
 
+/** Stores an app and returns its ID; undefined if the slug is taken. */
 export async function insertApp(tx: Writer, app: NewApp, now: number): Promise<number | undefined> {
   if (await appBySlug(tx, app.slug)) return undefined
   const { id } = await tx.q

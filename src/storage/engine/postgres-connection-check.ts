@@ -25,6 +25,7 @@ export async function markMoved(tx: Writer, place: string): Promise<void> {
     .execute()
 }
 
+/** Where the rows were moved to; undefined if they were not. */
 export async function movedTo(client: pg.ClientBase): Promise<string | undefined> {
   const { rows: tables } = await client.query<{ known: boolean }>("select to_regclass('instance') is not null as known")
   if (!tables[0]!.known) return undefined

@@ -12,6 +12,7 @@ interface Aging {
   key: readonly string[]
 }
 
+/** Deletes the oldest `limit` rows from before `before`. Returns their number. */
 export const deleteOldest =
   ({ table, age, key }: Aging) =>
   async (tx: Writer, before: number, limit = SLICE): Promise<number> => {

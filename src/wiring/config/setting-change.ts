@@ -18,6 +18,7 @@ export interface Changed {
   overriddenBy: string | undefined
 }
 
+/** Finds an option by name; fault `not_found` if there is none. */
 export function optionNamed(name: string): Option {
   if (!isOption(name)) throw fault('not_found', { text: `There is no option "${name}": svc config list lists them.` })
   return options[name] as Option

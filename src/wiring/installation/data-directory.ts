@@ -116,5 +116,6 @@ function parseValidMembers(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** Replaces `config.json` atomically. */
 export const writeConfigFile = ({ config }: DataDirectory, values: Record<string, unknown>): Promise<void> =>
   writeDurably(config, `${JSON.stringify(values, null, 2)}\n`)

@@ -22,6 +22,7 @@ function placeOf(url: string): string {
   return `postgres://${hosts}${path}`
 }
 
+/** Where the rows of a data directory are; undefined for its own database. */
 async function externalDatabase(directory: DataDirectory): Promise<string | undefined> {
   try {
     const file = await readRegularFile(externalDatabaseFile(directory))

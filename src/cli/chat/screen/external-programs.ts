@@ -5,6 +5,7 @@ import { printable } from '../../../base/text.ts'
 import { makeTemporaryFolder } from '../../../host/temporary-folder.ts'
 import { Exit } from '../../exit.ts'
 
+/** Splits a command into words; it is run without a shell. */
 const wordsOf = (command: string): string[] => command.split(/\s+/).filter(Boolean)
 
 /** Opens the text in the user's editor and returns the result. The editor uses the terminal until it exits. */

@@ -84,6 +84,7 @@ export function makeInputHandler(parts: Parts) {
   }
 }
 
+/** Time until the process has stopped, ms. */
 const STOPPING_MS = 100
 
 /** Suspends the process until SIGCONT. Without job control it is not stopped and continues at once. */

@@ -39,6 +39,7 @@ export async function openExpected(place: string, expected: Identity): Promise<F
   }
 }
 
+/** Throws `Changed` if an open file is not the expected one. */
 export async function assertSame(file: FileHandle, expected: Identity): Promise<void> {
   const stats = await file.stat({ bigint: true })
   if (!stats.isFile() || !sameIdentity(identityOf(stats), expected)) throw new Changed('local')

@@ -118,6 +118,7 @@ export function moveToTrash(place: string, expected: Identity, trash: string): b
   return isUntouched(trash, expected)
 }
 
+/** Removes an empty folder; throws `Changed` when it is not empty. */
 export function removeEmptyFolder(place: string): void {
   try {
     rmdirSync(place)

@@ -159,6 +159,7 @@ export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/')
 
 export const childOf = (folder: string, name: string): string => (folder === ROOT ? `/${name}` : `${folder}/${name}`)
 
+/** Whether `key` lies strictly below `folder`. */
 export const isBelow = (key: string, folder: string): boolean =>
   folder === ROOT ? key !== ROOT : key.length > folder.length && key.startsWith(folder) && key[folder.length] === '/'
 

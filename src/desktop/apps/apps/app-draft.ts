@@ -9,6 +9,7 @@ export type AppFields = Pick<App, 'slug' | (typeof fieldNames)[number]>
 
 export interface AppDraft {
   details: AppFields
+  /** The app when editing began; undefined for a new one. */
   base: App | undefined
   /** Whether the slug is derived from the name. */
   slugFollowsName: boolean

@@ -9,6 +9,7 @@ export type App = AnswerOf<'apps.list'>['apps'][number]
 type Registered = AnswerOf<'admin.apps'>['apps'][number]
 export type Category = App['category']
 
+/** Apps of the user; undefined until loaded. */
 export const installed = signal<readonly App[] | undefined>(undefined)
 /** All apps of the server by slug, for administrators. */
 export const registered = signal<ReadonlyMap<string, Registered>>(new Map())

@@ -144,6 +144,7 @@ export function open(id: number): void {
   show(thread)
 }
 
+/** Opens the empty new conversation, or creates one. */
 export function newConversation(): void {
   const empty = threads.value.find(({ id, turns }) => id.value === undefined && turns.value.length === 0)
   show(empty ?? makeThread(undefined))

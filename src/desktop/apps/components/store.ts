@@ -10,6 +10,7 @@ export type Kind = Listed['component_type']
 
 export const kinds = ['css', 'js', 'widget'] as const satisfies readonly Kind[]
 
+/** Components of the server; undefined until loaded. */
 export const components = signal<readonly Listed[] | undefined>(undefined)
 /** Error of the last load. */
 export const listError = signal<unknown>(undefined)

@@ -19,6 +19,7 @@ const listing = signal<{ path: string; items: readonly Item[] } | undefined>(und
 export const loadError = signal<unknown>(undefined)
 export const isLoading = computed(() => listing.value?.path !== folder.value && loadError.value === undefined)
 
+/** All items of the folder, unordered. */
 export const all = computed<readonly Item[]>(() => (listing.value?.path === folder.value ? listing.value.items : []))
 
 export const usage = signal<AnswerOf<'filesystem.quota'> | undefined>(undefined)

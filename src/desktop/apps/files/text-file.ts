@@ -35,6 +35,7 @@ async function saveCopy(path: string, content: string): Promise<string> {
   return copy
 }
 
+/** Reads a file; null if it does not exist. */
 const read = (path: string) =>
   bridge.call('filesystem.read', { path }).catch((error: unknown) => {
     if (error instanceof ApiError && error.code === 'not_found') return null
@@ -42,6 +43,7 @@ const read = (path: string) =>
   })
 
 const makeState = () => ({
+  /** The edited text; undefined until loaded. */
   content: signal<string | undefined>(undefined),
   /** Hash of the version that the text is based on. */
   base: signal(''),

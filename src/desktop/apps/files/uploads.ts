@@ -9,6 +9,7 @@ type State = 'waiting' | 'sending' | 'asking' | 'done' | 'skipped' | 'failed'
 
 export interface Upload {
   id: number
+  /** Undefined for an empty folder. */
   file: File | undefined
   folder: string
   name: string

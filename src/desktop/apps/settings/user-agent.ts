@@ -19,6 +19,7 @@ const systems = [
 const first = (known: readonly (readonly [string, RegExp])[], text: string): string =>
   known.find(([, sign]) => sign.test(text))?.[0] ?? ''
 
+/** Browser and system of a User-Agent header; empty if unknown. */
 export function parseUserAgent(userAgent: string): { browser: string; system: string; isPhone: boolean } {
   const system = first(systems, userAgent)
   return { browser: first(browsers, userAgent), system, isPhone: ['iPhone', 'Android'].includes(system) }

@@ -17,6 +17,7 @@ export type Step = (tx: Writer, now: number) => Promise<Change[]>
 
 /** The changes of one answer; stored with the first change. */
 export interface ChangeSet {
+  /** Its id; undefined before the first change. */
   id(): number | undefined
   /** Makes a change and records it in the same transaction. */
   change(step: Step): Promise<Change[]>

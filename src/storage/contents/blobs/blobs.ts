@@ -35,7 +35,9 @@ export interface BlobStore {
   size(sha256: string): Promise<number | undefined>
   /** Removes a content not touched since `before` (epoch ms); false if it is younger or missing. */
   remove(sha256: string, before: number): Promise<boolean>
+  /** Every content, in no order. */
   list(): AsyncIterable<{ sha256: string; size: number; touched: number }>
+  /** The installation that owns the contents; undefined if the store was never claimed. */
   owner(): Promise<string | undefined>
   /** Sets the installation that owns the contents. */
   claim(owner: string): Promise<void>
