@@ -28,8 +28,8 @@ import { warnOfUntrustedProxies } from './proxies.ts'
 import { securityHeaders } from './security-headers.ts'
 import { appFiles } from './service/app-files.ts'
 import { docs } from './service/api-docs.ts'
-import { health } from './service/health.ts'
-import { metrics } from './service/metrics.ts'
+import { freshReadiness, health } from './service/health.ts'
+import { metrics, readyMeasurement } from './service/metrics.ts'
 import { rowsHandlers } from './rows/rows.ts'
 import { desktopFiles } from './service/desktop-files.ts'
 import { appFrame } from './service/app-frame.ts'
@@ -165,8 +165,9 @@ export async function makeApp({
     limiter: makeLimiter(clock),
     reserve: makeDiskReserve(() => machine.disk()),
   })
-  health(app, clock, machine)
-  metrics(app, readers, machine.measurements)
+  const readiness = freshReadiness(clock, machine)
+  health(app, readiness)
+  metrics(app, readers, [readyMeasurement(readiness), ...machine.measurements])
   docs(app, { domain, publicUrl: settings.public_url, isPublic: settings['api.public_docs'] })
   await desktopFiles(app, desktopFolder)
   sandboxFrame(app)

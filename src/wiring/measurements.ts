@@ -1,6 +1,5 @@
 import type { Measurement } from '../http/host-status.ts'
 import { diskSpace } from '../host/disk-space.ts'
-import { readiness } from './doctor/doctor.ts'
 import type { Local } from './local-domain.ts'
 
 /** What `/metrics` reports about database, store, disk and backups. */
@@ -9,7 +8,6 @@ export function measurementsOf(local: Local): Measurement[] {
   const measure = (name: string, help: string, read: Measurement['read']): Measurement => ({ name, help, read })
   const { connections, isListening } = activity()
   return [
-    measure('svc_ready', '1 if /readyz answers 200, otherwise 0.', async () => Number((await readiness(local)).ready)),
     measure(
       'svc_disk_free_bytes',
       'Free space of the disk with the data directory.',

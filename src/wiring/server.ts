@@ -1,17 +1,16 @@
-import { rm, utimes } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
-import { join } from 'node:path'
 import { attemptAll } from '../base/attempts.ts'
 import { Busy } from '../base/errors.ts'
 import { DAY, iso, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable-files.ts'
-import { holderOf, tryLock } from '../host/file-lock.ts'
 import { makeLockedFolder } from '../host/temporary-folder.ts'
 import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { isForPeople, makeLogger } from '../http/logger.ts'
 import { hostStatusOf } from './doctor/machine-report.ts'
+import { claimDirectory } from './installation/directory-claim.ts'
 import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './config/environment.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
@@ -130,37 +129,6 @@ async function checkPlaces({ domain }: Local): Promise<Busy | undefined> {
   }
 }
 
-/** How often a server shows that its claim is current, ms. */
-const CLAIM_TOUCH = MINUTE
-
-/**
- * Logs that another server works on the same directory: by mistake, since each makes scheduled backups and counts rate
- * limits by itself. Returns a function that ends this server's claim.
- */
-function claimDirectory({ directory }: Local, log: Log): () => void {
-  const file = join(directory.path, 'server.lock')
-  try {
-    const release = tryLock(file, { abandoned: 3 * CLAIM_TOUCH })
-    if (release) {
-      // Whether a holder on another machine, or in a container that is gone, still runs is seen by the age.
-      const touch = () => utimes(file, new Date(), new Date()).catch(() => undefined)
-      const timer = setInterval(() => void touch(), CLAIM_TOUCH).unref()
-      return () => {
-        clearInterval(timer)
-        release()
-      }
-    }
-    const { pid, host } = holderOf(file) ?? {}
-    log.warn(
-      { pid, host },
-      `Another server (process ${pid} on ${host}) works on ${directory.path}. If that is not intended, stop one of them.`,
-    )
-  } catch {
-    // On a full disk, a server still starts and can be read.
-  }
-  return () => undefined
-}
-
 /** Starts the server. Throws if the port is taken or the data directory cannot be used. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { ephemeral = false, startsOver = false, clock = systemClock, flags = {}, checkIntervalMs } = options
@@ -253,7 +221,7 @@ async function listen(
       resolve(failure)
     })
   })
-  const release = claimDirectory(local, app.log)
+  const release = claimDirectory(local.directory, app.log)
   const resumed = local.domain.files
     .resume()
     .then(local.domain.accounts.finishRemovals)

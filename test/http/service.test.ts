@@ -30,6 +30,7 @@ describe('health', () => {
     expect(reply.bytes.toString()).not.toContain('secret')
     // However many ask, the checks run once a second.
     expect((await server.send('/readyz')).status).toBe(503)
+    expect((await server.send('/metrics')).bytes.toString()).toMatch(/^svc_ready 0$/m)
     expect(check).toHaveBeenCalledOnce()
     check.mockRestore()
     server.clock.pass(2_000)

@@ -3,13 +3,22 @@ import type { Clock } from '../../base/clock.ts'
 import { DatabaseMoved } from '../../base/errors.ts'
 import type { HostStatus, Readiness } from '../host-status.ts'
 
-/** How long in ms a result is reused; the endpoint is public. */
+/** How long a result is reused, ms. */
 const FRESH = 1_000
 
-/** `/healthz`: the process runs. `/readyz`: it can serve requests and is not shutting down. */
-export function health(app: FastifyInstance, clock: Clock, { readiness }: HostStatus): void {
-  let closing = false
+/** The readiness of the service, examined at most once a second: `/readyz` and `/metrics` may be public. */
+export function freshReadiness(clock: Clock, { readiness }: HostStatus): () => Promise<Readiness> {
   let last: { at: number; found: Promise<Readiness> } | undefined
+  return () => {
+    const now = clock.now()
+    if (!last || Math.abs(now - last.at) > FRESH) last = { at: now, found: readiness() }
+    return last.found
+  }
+}
+
+/** `/healthz`: the process runs. `/readyz`: it can serve requests and is not shutting down. */
+export function health(app: FastifyInstance, readiness: () => Promise<Readiness>): void {
+  let closing = false
   app.addHook('preClose', (done) => {
     closing = true
     done()
@@ -17,10 +26,8 @@ export function health(app: FastifyInstance, clock: Clock, { readiness }: HostSt
   app.get('/healthz', () => ({ ok: true, status: 'ok' }))
   app.get('/readyz', async (request, reply) => {
     if (closing) return reply.code(503).send({ ok: false, status: 'stopping' })
-    const now = clock.now()
-    if (!last || Math.abs(now - last.at) > FRESH) last = { at: now, found: readiness() }
     try {
-      const { ready, checks } = await last.found
+      const { ready, checks } = await readiness()
       return await reply.code(ready ? 200 : 503).send({ ok: ready, status: ready ? 'ready' : 'not ready', checks })
     } catch (error) {
       // Logged when it was detected.

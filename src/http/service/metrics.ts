@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Measurement } from '../host-status.ts'
+import type { Measurement, Readiness } from '../host-status.ts'
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
 
@@ -14,6 +14,17 @@ function isLocal(request: FastifyRequest): boolean {
   const { 'x-forwarded-for': forwardedFor, forwarded } = request.headers
   return LOOPBACK.test(request.ip) && forwardedFor === undefined && forwarded === undefined
 }
+
+/** Whether the service is ready; where that cannot be examined, it is not. */
+export const readyMeasurement = (readiness: () => Promise<Readiness>): Measurement => ({
+  name: 'svc_ready',
+  help: '1 if /readyz answers 200, otherwise 0.',
+  read: () =>
+    readiness().then(
+      ({ ready }) => Number(ready),
+      () => 0,
+    ),
+})
 
 /** Reads it for each scrape; a number that cannot be read is NaN. */
 function report(registry: Registry, { name, help, read }: Measurement): void {
