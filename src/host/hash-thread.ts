@@ -10,7 +10,7 @@ export interface FromHasher {
   error?: Error
 }
 
-/** Passed as text, so that it works however the package is bundled: it must use nothing outside its own body. */
+/** The program of the thread (`worker-thread.ts`). */
 export function hashThread(): void {
   const { createHash } = process.getBuiltinModule('node:crypto')
   const { readSync } = process.getBuiltinModule('node:fs')

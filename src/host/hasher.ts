@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import { hashInline, type HashJob } from './hash-job.ts'
 import { hashThread, type FromHasher, type ToHasher } from './hash-thread.ts'
+import { startThread, type WorkerThread } from './worker-thread.ts'
 
 // Owns the hashing thread: the first large job starts it, `close` ends it. Whoever creates a hasher must close it.
 
@@ -11,6 +11,8 @@ export interface Hasher {
   close(): Promise<void>
 }
 
+type Thread = WorkerThread<ToHasher, FromHasher>
+
 /** Contents from this size on are hashed on the thread, bytes. */
 const THREAD_THRESHOLD = 16 * 1_048_576
 
@@ -18,8 +20,11 @@ export function makeHasher(): Hasher {
   let thread: Thread | undefined
   let jobs = 0
   const open = (): Thread => {
-    const opened = openThread(() => {
-      if (thread === opened) thread = undefined
+    const opened: Thread = startThread(hashThread, {
+      task: 'makes checksums',
+      onEnd() {
+        if (thread === opened) thread = undefined
+      },
     })
     return opened
   }
@@ -30,7 +35,7 @@ export function makeHasher(): Hasher {
       return jobOn(() => (thread ??= open()), (jobs += 1))
     },
     async close() {
-      await thread?.close()
+      await thread?.terminate()
     },
   }
 }
@@ -47,7 +52,9 @@ function jobOn(threadNow: () => Thread, job: number): HashJob {
       if ('end' in message) ended = true
       if (failure) throw failure
       thread ??= threadNow()
-      return await thread.ask(message)
+      const { sha256, error } = await thread.ask(message)
+      if (error) throw error
+      return sha256
     } catch (error) {
       throw (failure ??= error as Error)
     }
@@ -68,55 +75,6 @@ function jobOn(threadNow: () => Thread, job: number): HashJob {
       if (!thread || ended) return
       ended = true
       await thread.ask({ job, end: 'abandon' }).catch(() => undefined)
-    },
-  }
-}
-
-interface Thread {
-  ask(message: ToHasher): Promise<string | undefined>
-  close(): Promise<void>
-}
-
-/** Keeps the process alive only while a response or its end is awaited. `onEnd` is called when the thread has ended. */
-function openThread(onEnd: () => void): Thread {
-  const worker = new Worker(`(${hashThread.toString()})()`, { eval: true })
-  const waiting: { resolve: (sha256?: string) => void; reject: (error: Error) => void }[] = []
-  let ended: Error | undefined
-  let closing = false
-
-  function hold(): void {
-    if (closing || waiting.length > 0) worker.ref()
-    else worker.unref()
-  }
-  hold()
-
-  function end(error: Error): void {
-    ended ??= error
-    onEnd()
-    for (const { reject } of waiting.splice(0)) reject(ended)
-  }
-
-  worker.on('message', ({ sha256, error }: FromHasher) => {
-    const next = waiting.shift()
-    hold()
-    if (error) next?.reject(error)
-    else next?.resolve(sha256)
-  })
-  worker.on('error', end)
-  worker.on('exit', () => end(new Error('The thread that makes checksums has ended.')))
-
-  return {
-    ask: (message) =>
-      new Promise((resolve, reject) => {
-        if (ended) return reject(ended)
-        waiting.push({ resolve, reject })
-        hold()
-        worker.postMessage(message)
-      }),
-    async close() {
-      closing = true
-      hold()
-      await worker.terminate()
     },
   }
 }

@@ -201,3 +201,45 @@ test.skipIf(inject('postgres') !== undefined)(
       .toMatchObject({ results: [{ title: 'Dugong' }], complete: true })
   },
 )
+
+describe.skipIf(inject('postgres') !== undefined)('the index of a SQLite installation', () => {
+  const NOTES = 600
+
+  test('is continued by the next server when one stops while building it', async () => {
+    const dataDir = await folderOfTest()
+    const before = await startServer({ dataDir, indexAfterMs: 0 })
+    const account = await before.account()
+    for (let at = 0; at < NOTES; at += 100)
+      await account.push(
+        ...Array.from({ length: 100 }, (_, row) => insert('svc_notes', { title: `Kiwi ${at + row}`, content: 'bird' })),
+      )
+    await before.close()
+    const { url } = await serverOfTest({ dataDir, indexAfterMs: 0 })
+    const again = clientOf(url, account.token)
+    await again.push(insert('svc_notes', { title: 'Kiwi last' }))
+    await expect
+      .poll(async () => {
+        const titles = new Set<string>()
+        for (let cursor: string | null | undefined; cursor !== null;) {
+          const page = await again.ask(find, { query: 'kiwi', limit: 100, ...(cursor && { cursor }) })
+          for (const { title } of page.results) titles.add(title)
+          cursor = page.next
+        }
+        return titles.size
+      }, PATIENCE)
+      .toBe(NOTES + 1)
+  })
+
+  test('is built again when it is damaged while the server has it open', async () => {
+    const dataDir = await folderOfTest()
+    const { url, account: signUp } = await serverOfTest({ dataDir, indexAfterMs: 0 })
+    const account = await signUp()
+    await account.push(insert('svc_notes', { title: 'Okapi' }))
+    await finds(account, 'okapi', 'note Okapi')
+    for (const ending of ['', '-wal']) await writeFile(join(dataDir, `search.db${ending}`), Buffer.alloc(100_000, 'x'))
+    await account.push(insert('svc_notes', { title: 'Okapi 2' }))
+    await expect
+      .poll(() => clientOf(url, account.token).ask(find, { query: 'okapi' }), PATIENCE)
+      .toMatchObject({ results: [{ title: 'Okapi 2' }, { title: 'Okapi' }], complete: true })
+  })
+})

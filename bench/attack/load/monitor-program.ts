@@ -91,7 +91,8 @@ export function monitor({ url, token, mostMs }: Watched): void {
     }
   }
 
-  const scraper = new Agent({ keepAlive: true, maxSockets: 1 })
+  // The server may close an idle connection at the moment it is used again.
+  const scraper = new Agent({ keepAlive: false })
   /** The longest delay since the last call. */
   const stallMs = async (): Promise<number> => {
     const text = (await ask(scraper, '/metrics')) ?? ''

@@ -20,6 +20,8 @@ export async function watchService(workspace: Workspace, watched: Watched): Prom
   return async () => {
     child.stdin.end()
     const report = JSON.parse(await line()) as Report
+    // JSON has no infinite numbers: the server did not answer.
+    report.stall ??= Infinity
     await exit
     return report
   }

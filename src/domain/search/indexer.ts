@@ -13,6 +13,7 @@ import {
   type SearchSource,
 } from '../../storage/search/search-sources.ts'
 import { findFact, putFact } from '../../storage/instance/settings.ts'
+import { yieldToOthers } from '../turn.ts'
 import { hasText, textOfFile } from './file-text.ts'
 import { termsOfDocument } from './search-terms.ts'
 
@@ -35,9 +36,9 @@ interface Progress {
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
 /** Increase it to have every index built again. */
-const VERSION = 1
+const VERSION = 2
 const FACT = 'search_index'
-/** Rows at a time: few, because the index is written on the event loop. */
+/** Rows at a time: few, because their texts are read on the event loop. */
 const BATCH = 16
 /** Waiting time after each step, as a multiple of its duration: requests go first. */
 const REST = 5
@@ -81,6 +82,7 @@ function makeReader(contents: Parts['contents'], closing: AbortSignal) {
         const text = table === 'nodes' ? await contentOf(source) : source.text
         const terms = await termsOfDocument({ ...source, text, table })
         documents.push({ key: searchKey(table, source.row), scope: source.scope, terms })
+        await yieldToOthers()
       }
       return documents
     },
@@ -148,7 +150,8 @@ function makeSteps({ database, contents, index, epoch }: Parts, closing: AbortSi
     isDue: async () => hasPostponed() || (await queuedRows(database.read, 1)).length > 0,
     /** Removes documents of accounts and rooms that are gone. */
     async sweep(): Promise<void> {
-      for (const scope of await goneScopes(database.read, await index.scopes())) await index.removeScope(scope)
+      for (const scope of await goneScopes(database.read, await index.scopes()))
+        while (!closing.aborted && (await index.removeSome(scope)));
     },
   }
 }

@@ -23,6 +23,9 @@ export const LEAST_GRACE = DAY
 /** Rows deleted per transaction. */
 const SLICE = 500
 
+/** Rows examined by one statement, before others have their turn. */
+const WINDOW = 2_000
+
 const rowQuery = prepared<{ sha256: string }, { sha256: string }>(({ q, p }) =>
   q.selectFrom('contents').select('sha256').where('sha256', '=', p.sha256),
 )
@@ -35,7 +38,16 @@ const unneeded = sql<boolean>`not exists (select 1 from nodes n where n.sha256 =
   and not exists (select 1 from versions v where v.sha256 = contents.sha256)
   and not exists (select 1 from app_files f where f.sha256 = contents.sha256)`
 
-const unreferenced = (before: number) => sql<boolean>`touched_at < ${before} and ${unneeded}`
+/**
+ * The contents after a hash that one statement examines, and which of them are unreferenced. `touched_at` stands behind the
+ * bytes of the content, so it is read only where it decides.
+ */
+const windowAfter = (after: string, before: number) => sql`(
+  select sha256, size, case when ${unneeded} then case when touched_at < ${before} then 1 else 0 end else 0 end as is_due
+  from contents where sha256 > ${after} order by sha256 limit ${WINDOW}
+) examined`
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** One statement decides and deletes: no upload can add a reference in between. Records which blobs to remove. */
 export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: string }> | readonly string[]) {
@@ -64,13 +76,44 @@ export async function removeBlobs(blobs: BlobStore, sha256s: readonly string[], 
   return gone
 }
 
-async function amountOf(on: Reader, where: ReturnType<typeof unreferenced> | undefined): Promise<Amount> {
-  const row = await on.q
-    .selectFrom('contents')
-    .select(({ fn }) => [fn.countAll().as('contents'), fn.sum('size').as('bytes')])
-    .$if(where !== undefined, (query) => query.where(where!))
-    .executeTakeFirstOrThrow()
-  return { contents: Number(row.contents), bytes: Number(row.bytes) }
+interface Counted {
+  contents: number
+  bytes: number
+  due: number
+  due_bytes: number
+  last: string | null
+}
+
+/** Counts the next window. */
+async function countWindow(on: Reader, after: string, before: number): Promise<Counted> {
+  const { rows } = await sql<Counted>`
+    select count(*) as contents, coalesce(sum(size), 0) as bytes, coalesce(sum(is_due), 0) as due,
+      coalesce(sum(is_due * size), 0) as due_bytes, max(sha256) as last
+    from ${windowAfter(after, before)}`.execute(on.q)
+  return rows[0]!
+}
+
+/** Counts unreferenced contents and all of them. */
+async function amountsOf(on: Reader, before: number): Promise<{ unreferenced: Amount; all: Amount }> {
+  const unreferenced = { contents: 0, bytes: 0 }
+  const all = { contents: 0, bytes: 0 }
+  for (let after: string | null = ''; after !== null; await turn()) {
+    const window = await countWindow(on, after, before)
+    all.contents += Number(window.contents)
+    all.bytes += Number(window.bytes)
+    unreferenced.contents += Number(window.due)
+    unreferenced.bytes += Number(window.due_bytes)
+    after = window.last
+  }
+  return { unreferenced, all }
+}
+
+/** The unreferenced contents of the next window, and where the one after it begins; undefined at the end. */
+async function nextWindow(on: Reader, after: string, before: number) {
+  const { rows } = await sql<{ sha256: string; is_due: number }>`
+    select sha256, is_due from ${windowAfter(after, before)} order by sha256`.execute(on.q)
+  const due = rows.filter(({ is_due }) => Number(is_due) === 1).map(({ sha256 }) => sha256)
+  return { due, next: rows.at(-1)?.sha256 }
 }
 
 interface Orphan {
@@ -110,10 +153,9 @@ function makeOrphanSearch(database: Database, blobs: BlobStore) {
     const unexplained = await areStillThere(suspects)
     return database.snapshot(async (at) => {
       const found: PlannedCollection = {
-        unreferenced: await amountOf(at, unreferenced(limit)),
+        ...(await amountsOf(at, limit)),
         strays: amount(strays),
         unexplained: amount(unexplained),
-        all: await amountOf(at, undefined),
       }
       return { strays, found, refusal: await refusalOf(at, found, memory) }
     })
@@ -123,17 +165,11 @@ function makeOrphanSearch(database: Database, blobs: BlobStore) {
 export function makeCollector(database: Database, blobs: BlobStore): Collector {
   const survey = makeOrphanSearch(database, blobs)
 
-  /** Deletes the rows of some contents after the hash `after`, in order, and records which blobs to remove. */
-  async function removeRows(tx: Writer, after: string, limit: number) {
+  /** Deletes the rows of contents that are still unreferenced, and records which blobs to remove; not during a hold. */
+  async function removeRows(tx: Writer, sha256s: readonly string[], limit: number) {
     if (await collectorIsHeld(tx)) return undefined
-    const slice = tx.q
-      .selectFrom('contents')
-      .select('sha256')
-      .where('sha256', '>', after)
-      .where(unreferenced(limit))
-      .orderBy('sha256')
-      .limit(SLICE)
-    return removeUnneeded(tx, slice)
+    const due = tx.q.selectFrom('contents').select('sha256').where('sha256', 'in', sha256s)
+    return removeUnneeded(tx, due.where('touched_at', '<', limit))
   }
 
   async function removeAll(sha256s: readonly string[], limit: number): Promise<void> {
@@ -150,16 +186,17 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
       const { strays, found, refusal } = await survey(limit)
       const going = found.unreferenced.contents + found.strays.contents
       if (refusal !== undefined && going > confirmed) throw new CollectorRefused(refusal)
-      for (let after = ''; ;) {
-        const slice = await database.write('instance', (tx) => removeRows(tx, after, limit))
-        if (!slice) return sum
-        await removeAll(slice.stored, limit)
-        for (const { sha256, size } of slice.gone) {
-          sum.contents += 1
-          sum.bytes += Number(size)
-          if (sha256 > after) after = sha256
+      for (let after: string | undefined = ''; after !== undefined; await turn()) {
+        const { due, next } = await nextWindow(database.read, after, limit)
+        for (let at = 0; at < due.length; at += SLICE) {
+          const some = due.slice(at, at + SLICE)
+          const slice = await database.write('instance', (tx) => removeRows(tx, some, limit))
+          if (!slice) return sum
+          await removeAll(slice.stored, limit)
+          sum.contents += slice.gone.length
+          sum.bytes += slice.gone.reduce((bytes, { size }) => bytes + Number(size), 0)
         }
-        if (slice.gone.length < SLICE) break
+        after = next
       }
       // Then blobs without a row: leftovers of interrupted uploads or of an earlier run.
       await removeAll(

@@ -127,12 +127,39 @@ async function raiseOldest(tx: Writer, gone: readonly { user_id: number; seq: nu
   }
 }
 
+/** Changes counted by one statement, before others have their turn. */
+const WINDOW = 5_000
+
+/** The position up to which to delete the tombstones of an account, of which it keeps `max`; undefined if it has fewer. */
+async function excessOf(on: Reader, user: number, max: number): Promise<number | undefined> {
+  let kept = 0
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const { rows } = await sql<{ dead: number; first: number | null }>`select coalesce(sum(deleted), 0) as dead,
+      min(seq) as first from (
+        select seq, deleted from changes where user_id = ${user} and seq < ${before} order by seq desc limit ${WINDOW}
+      ) examined`.execute(on.q)
+    const { dead, first } = rows[0]!
+    if (first === null) return undefined
+    if (kept + Number(dead) > max) {
+      const newest = on.q.selectFrom('changes').select('seq').where('user_id', '=', user).where('deleted', '=', 1)
+      const excess = newest.where('seq', '<', before).orderBy('seq', 'desc').limit(1)
+      return (await excess.offset(max - kept).executeTakeFirstOrThrow()).seq
+    }
+    kept += Number(dead)
+    before = first
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
 /** Accounts with more than `max` tombstones, and the position up to which to delete them. */
 export async function excessTombstones(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
-  const { rows } = await sql<{ user: number; upTo: number }>`select c.user_id as "user", (
-      select seq from changes d where d.user_id = c.user_id and d.deleted = 1 order by seq desc limit 1 offset ${max}
-    ) as "upTo" from changes c where c.deleted = 1 group by c.user_id having count(*) > ${max}`.execute(on.q)
-  return rows
+  const accounts = await on.q.selectFrom('counters').select('user_id').where('seq', '>', max).execute()
+  const found: { user: number; upTo: number }[] = []
+  for (const { user_id: user } of accounts) {
+    const upTo = await excessOf(on, user, max)
+    if (upTo !== undefined) found.push({ user, upTo })
+  }
+  return found
 }
 
 /** Deletes the oldest `limit` tombstones of an account up to a position. Returns their number. */

@@ -92,8 +92,10 @@ export function postgresSearchIndex(database: Database): SearchIndex {
       )
       return rows.map(({ scope }) => scope)
     },
-    removeScope: (scope) =>
-      write(async (tx) => void (await sql`delete from search_documents where scope = ${scope}`.execute(tx.q))),
+    async removeSome(scope) {
+      await write((tx) => sql`delete from search_documents where scope = ${scope}`.execute(tx.q))
+      return false
+    },
     // Another server can go on at once; where the database is gone, when the lease has expired.
     async close() {
       if (!isCreated) return

@@ -56,6 +56,7 @@ export interface SearchIndex {
   find(query: IndexQuery): Promise<Hit[]>
   /** Scopes that have documents, for removing those of accounts that are gone. */
   scopes(): Promise<number[]>
-  removeScope(scope: number): Promise<void>
+  /** Removes documents of a scope; returns whether there may be more. */
+  removeSome(scope: number): Promise<boolean>
   close(): Promise<void>
 }

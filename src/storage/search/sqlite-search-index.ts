@@ -1,17 +1,21 @@
-import { closeSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { fromSystemError } from '../../base/errors.ts'
-import { openCopyFile, type SqliteHandle } from '../../host/sqlite-engine.ts'
-import { IndexDamaged, type Hit, type IndexUpdate, type Pattern, type SearchIndex } from './search-index.ts'
+import { readFileSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { errorCode, fromSystemError } from '../../base/errors.ts'
+import { openSqliteThread, type SqliteThread, type SqlStatement } from '../../host/sqlite-thread.ts'
+import { IndexDamaged, type Hit, type IndexedDocument, type Pattern, type SearchIndex } from './search-index.ts'
 
 // The index of a SQLite installation: FTS5 in a file of its own, so that it is in no backup, and its damage is not that of the
 // database. It stores neither texts nor positions of words. Terms come ready to be stored, so the tokenizer only splits at spaces.
+// All statements run on a thread, because some take long in a large index.
 
-const SCHEMA = `
+const SETUP = `
+  pragma journal_mode = wal;
   create table if not exists facts (name text primary key, value text not null) strict, without rowid;
   create table if not exists documents (id integer primary key, key integer not null unique, scope integer not null) strict;
   create index if not exists documents_of_scope on documents (scope);
   create virtual table if not exists terms using fts5 (term, content = '', contentless_delete = 1, detail = none,
-    tokenize = "ascii tokenchars '-_+'")`
+    prefix = '3', tokenize = "ascii tokenchars '-_+'");
+  insert into terms (terms, rank) values ('automerge', 0), ('crisismerge', 1999);`
 
 /** Changes with every start of the machine; undefined where unknown. */
 function bootId(): string | undefined {
@@ -30,112 +34,153 @@ const conjunction = (groups: readonly (readonly Pattern[])[]): string =>
 /** Writes are not flushed: after a power failure the index is built again. */
 const CLEAN = 'clean'
 
-const putFact = (to: SqliteHandle, name: string, value: string) =>
-  to.prepare('insert or replace into facts (name, value) values (?, ?)').run(name, value)
-const factOf = (from: SqliteHandle, name: string) =>
-  from.prepare('select value from facts where name = ?').pluck().get(name) as string | undefined
+const putFact = (name: string, value: string): SqlStatement => ({
+  sql: 'insert or replace into facts (name, value) values (?, ?)',
+  values: [name, value],
+})
 
-function openIndex(file: string): SqliteHandle {
-  closeSync(openSync(file, 'a', 0o600))
-  const opened = openCopyFile(file)
+async function factOf(from: SqliteThread, name: string): Promise<string | undefined> {
+  const [row] = await from.run({ sql: 'select value from facts where name = ?', values: [name] })
+  return (row as { value: string } | undefined)?.value
+}
+
+const removal = (key: number): SqlStatement[] => [
+  { sql: 'delete from terms where rowid in (select id from documents where key = ?)', values: [key] },
+  { sql: 'delete from documents where key = ?', values: [key] },
+]
+
+const addition = ({ key, scope, terms }: IndexedDocument): SqlStatement[] => [
+  { sql: 'insert into documents (key, scope) values (?, ?)', values: [key, scope] },
+  {
+    sql: 'insert into terms (rowid, term) select id, ? from documents where key = ?',
+    values: [terms.join(' '), key],
+  },
+]
+
+/** Terms that are written in one transaction, and documents that are removed: searches wait for it. */
+const TERMS_AT_ONCE = 20_000
+const REMOVALS_AT_ONCE = 500
+
+/** Merges segments, in steps between which searches have their turn: by itself FTS5 merges large ones at once. */
+const MERGE: SqlStatement = { sql: "insert into terms (terms, rank) values ('merge', 64)" }
+/** Written terms for which one step keeps the number of segments small. */
+const TERMS_A_MERGE = 2_500
+
+function* portionsOf(documents: readonly IndexedDocument[]): Generator<IndexedDocument[]> {
+  let portion: IndexedDocument[] = []
+  let terms = 0
+  for (const document of documents) {
+    portion.push(document)
+    terms += document.terms.length
+    if (terms < TERMS_AT_ONCE) continue
+    yield portion
+    ;[portion, terms] = [[], 0]
+  }
+  if (portion.length > 0) yield portion
+}
+
+/** An opening that failed has nothing open. */
+async function closeThread(opening: Promise<SqliteThread> | undefined): Promise<void> {
+  const thread = await opening?.catch(() => undefined)
+  await thread?.close()
+}
+
+async function openIndex(file: string, onEnd: () => void): Promise<SqliteThread> {
+  await (await open(file, 'a', 0o600)).close()
+  const opened = openSqliteThread(file, SETUP, onEnd)
   try {
-    opened.pragma('journal_mode = WAL')
-    opened.exec(SCHEMA)
-    const opening = factOf(opened, 'open_since')
+    const opening = await factOf(opened, 'open_since')
     if (opening !== undefined && opening !== CLEAN && opening !== bootId())
       throw new IndexDamaged('The machine stopped while the search index was open.')
-    putFact(opened, 'open_since', bootId() ?? 'unknown')
+    await opened.run(putFact('open_since', bootId() ?? 'unknown'))
     return opened
   } catch (error) {
-    opened.close()
-    throw error
-  }
-}
-
-function removeDocument(from: SqliteHandle, key: number): void {
-  const id = from.prepare('delete from documents where key = ? returning id').pluck().get(key)
-  if (id !== undefined) from.prepare('delete from terms where rowid = ?').run(id)
-}
-
-/** Terms that are written before others get a turn of the event loop. */
-const TERMS_A_TURN = 5_000
-
-async function updateIndex(to: SqliteHandle, { documents, gone, state }: IndexUpdate): Promise<void> {
-  const insertDocument = to.prepare('insert into documents (key, scope) values (?, ?)')
-  const insertTerms = to.prepare('insert into terms (rowid, term) values (?, ?)')
-  to.exec('begin immediate')
-  try {
-    for (const key of gone) removeDocument(to, key)
-    let written = 0
-    for (const { key, scope, terms } of documents) {
-      removeDocument(to, key)
-      insertTerms.run(insertDocument.run(key, scope).lastInsertRowid, terms.join(' '))
-      written += terms.length
-      if (written < TERMS_A_TURN) continue
-      written = 0
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    if (state !== undefined) putFact(to, 'state', state)
-    to.exec('commit')
-  } catch (error) {
-    if (to.open && to.inTransaction) to.exec('rollback')
+    await opened.close()
     throw error
   }
 }
 
 export function sqliteSearchIndex(file: string): SearchIndex {
-  let handle: SqliteHandle | undefined
+  let opening: Promise<SqliteThread> | undefined
 
-  async function on<T>(work: (handle: SqliteHandle) => T | Promise<T>): Promise<T> {
-    try {
-      return await work((handle ??= openIndex(file)))
-    } catch (error) {
-      const code = String((error as { code?: unknown }).code)
-      const isDamage = /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(code)
-      throw isDamage ? new IndexDamaged(String(error)) : fromSystemError(error, file)
+  /** Whoever uses the index from now on waits for `open`. */
+  function begin(open: (forget: () => void) => Promise<SqliteThread>): Promise<SqliteThread> {
+    const forget = () => {
+      if (opening === began) opening = undefined
     }
+    const began = (opening = open(forget))
+    began.catch(forget)
+    return began
   }
 
-  function removeFiles(): void {
-    handle?.close()
-    handle = undefined
-    for (const ending of ['', '-wal', '-shm']) rmSync(file + ending, { force: true })
+  const opened = () => opening ?? begin((forget) => openIndex(file, forget))
+
+  async function on<T>(work: (thread: SqliteThread) => Promise<T>): Promise<T> {
+    try {
+      return await work(await opened())
+    } catch (error) {
+      const isDamage = /^SQLITE_(CORRUPT|NOTADB|ERROR)/.test(errorCode(error))
+      throw isDamage ? new IndexDamaged(String(error)) : fromSystemError(error, file)
+    }
   }
 
   return {
     acquire: () => Promise.resolve(true),
     state: () => on((from) => factOf(from, 'state')),
-    clear(state) {
-      removeFiles()
-      return on((to) => void putFact(to, 'state', state))
+    async clear(state) {
+      const before = opening
+      const emptied = begin(async (forget) => {
+        await closeThread(before)
+        for (const ending of ['', '-wal', '-shm']) await rm(file + ending, { force: true })
+        return openIndex(file, forget)
+      })
+      await on(async () => (await emptied).run(putFact('state', state)))
     },
-    update: (update) =>
+    update: ({ documents, gone, state }) =>
       on(async (to) => {
-        await updateIndex(to, update)
+        // First what is removed: FTS5 ends a segment when it gets a smaller ID.
+        for (const some of portionsOf(documents)) {
+          const replaced = some.flatMap(({ key }) => removal(key))
+          await to.run(...replaced, ...some.flatMap(addition))
+          const written = some.reduce((sum, { terms }) => sum + terms.length, 0)
+          for (let merged = 0; merged < written; merged += TERMS_A_MERGE) await to.run(MERGE)
+        }
+        const rest = [...gone.flatMap(removal), ...(state === undefined ? [] : [putFact('state', state)])]
+        if (rest.length > 0) await to.run(...rest)
         return true
       }),
     find: ({ all, not, scopes, before = Number.MAX_SAFE_INTEGER, limit }) =>
-      on((from) => {
+      on(async (from) => {
         const match = `${conjunction(all)}${not ? ` NOT (${conjunction(not)})` : ''}`
-        const statement = from.prepare(`select d.id, d.key from terms join documents d on d.id = terms.rowid
+        const sql = `select d.id, d.key from terms join documents d on d.id = terms.rowid
           where terms match ? and terms.rowid < ? and d.scope in (select value from json_each(?))
-          order by terms.rowid desc limit ?`)
-        return statement.all(match, before, JSON.stringify(scopes), limit) as Hit[]
+          order by terms.rowid desc limit ?`
+        return (await from.run({ sql, values: [match, before, JSON.stringify(scopes), limit] })) as Hit[]
       }),
-    scopes: () => on((from) => from.prepare('select distinct scope from documents').pluck().all() as number[]),
-    removeScope: (scope) =>
-      on((from) => {
-        const keys = from.prepare('select key from documents where scope = ?').pluck().all(scope) as number[]
-        from.transaction(() => keys.forEach((key) => removeDocument(from, key)))()
+    scopes: () =>
+      on(async (from) => {
+        const rows = await from.run({ sql: 'select distinct scope from documents' })
+        return (rows as { scope: number }[]).map(({ scope }) => scope)
       }),
-    close() {
-      if (!handle) return Promise.resolve()
-      return on((open) => {
-        open.pragma('synchronous = FULL')
-        putFact(open, 'open_since', CLEAN)
-        open.close()
-        handle = undefined
-      })
+    removeSome: (scope) =>
+      on(async (from) => {
+        const sql = 'select key from documents where scope = ? limit ?'
+        const keys = (await from.run({ sql, values: [scope, REMOVALS_AT_ONCE] })) as { key: number }[]
+        if (keys.length > 0) await from.run(...keys.flatMap(({ key }) => removal(key)))
+        return keys.length === REMOVALS_AT_ONCE
+      }),
+    async close() {
+      if (!opening) return
+      const last = opening
+      // Flushed with the last statement. Where it fails, the next start of the machine builds the index again.
+      await last
+        .then(async (thread) => {
+          await thread.run({ sql: 'pragma synchronous = full' })
+          await thread.run(putFact('open_since', CLEAN))
+        })
+        .catch(() => undefined)
+      opening = undefined
+      await closeThread(last)
     },
   }
 }
