@@ -23,9 +23,18 @@ export function rejectForeignHosts(app: FastifyInstance, { host, public_url, all
   const own = new Set(['localhost', nameIn(host), ...allowed_hosts.map(nameIn)])
   if (public_url !== '') own.add(nameIn(new URL(public_url).host))
   const isOwn = (host: string): boolean => own.has(nameIn(host)) || isIP(nameIn(host)) > 0
-  app.addHook('onRequest', ({ headers, originalUrl }, _reply, done) => {
+  /** The last accepted Host header: nearly all requests have the same one. */
+  let known = 'localhost'
+  function isAccepted(host: string): boolean {
+    if (host === known) return true
+    if (!isOwn(host)) return false
+    known = host
+    return true
+  }
+  app.addHook('onRequest', ({ raw: { headers, url = '' } }, _reply, done) => {
     // Only HTTP/1.0 requests may lack the header, and no browser sends those. An absolute address counts too (RFC 9112, 3.2.2).
-    const [, named = 'localhost'] = /^https?:\/\/([^/?#]*)/i.exec(originalUrl) ?? []
-    done(isOwn(headers.host ?? 'localhost') && isOwn(named) ? undefined : fault('misdirected_request'))
+    const [, named = 'localhost'] = url.startsWith('/') ? [] : (/^https?:\/\/([^/?#]*)/i.exec(url) ?? [])
+    const isForeign = !isAccepted(headers.host ?? 'localhost') || (named !== 'localhost' && !isOwn(named))
+    done(isForeign ? fault('misdirected_request') : undefined)
   })
 }

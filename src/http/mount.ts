@@ -125,6 +125,7 @@ function largestOf(actions: readonly AnyAction[]): JsonLimits {
 /** Registers an action at both of its addresses: `?action=` and below its endpoint. */
 function register(app: FastifyInstance, route: Route): void {
   const { action } = route
+  const limits = jsonLimitsOf(action)
   const options: RouteOptions = {
     method: methodsOf(action),
     url: action.path,
@@ -132,7 +133,7 @@ function register(app: FastifyInstance, route: Route): void {
     // The body parsers enforce their own limits.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     onRequest(request, reply, done) {
-      request.jsonLimits = jsonLimitsOf(action)
+      request.jsonLimits = limits
       const pass = (admitted: Admitted) => {
         request.admitted = admitted
         done()
