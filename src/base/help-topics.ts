@@ -18,7 +18,7 @@ export const topics = {
   security: 'What svc protects and how',
   'backup-and-restore': 'Backups, drills, restoring, a lost database',
   durability: 'What survives a power failure, and how',
-  'disk-space': 'What one account can make the disk hold',
+  'disk-space': 'The largest disk space that one account can occupy',
   'several-machines': 'Postgres, S3 and several servers',
   'http-api': 'Using the HTTP API, with examples',
   'desktop-apps': 'Writing apps and components for the desktop',

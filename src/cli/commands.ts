@@ -14,7 +14,7 @@ export const nouns: Record<string, Noun> = {
   },
   upgrade: {
     group: 'Administration',
-    summary: 'Bring the database to this version, or show what that would change',
+    summary: 'Upgrade the database to this version, or show what would change',
     verbs: { '': () => import('./upgrade/upgrade.ts').then((m) => m.upgrade) },
   },
   user: {
@@ -146,7 +146,7 @@ export const nouns: Record<string, Noun> = {
   },
   backup: {
     group: 'Administration',
-    summary: 'Make, check, restore and browse backups',
+    summary: 'Create, check, restore and browse backups',
     aliases: ['backups'],
     verbs: {
       create: () => import('./backup/create.ts').then((m) => m.create),

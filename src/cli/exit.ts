@@ -5,7 +5,7 @@ export const exitCodes = {
   0: 'done',
   1: 'failed',
   2: 'wrong usage',
-  3: 'done, but something needs attention (conflict copies made, items skipped or failed)',
+  3: 'done, but something needs attention (conflict copies created, items skipped or failed)',
   4: 'not signed in or not allowed',
   5: 'not found',
   6: 'conflict (already exists, changed meanwhile, or another run holds the lock)',

@@ -18,14 +18,14 @@ export function overview(): string {
   return `svc: a self-hosted cloud desktop. Server, administrator's tool and client in
 one command.
 
-Usage: svc COMMAND [ARGUMENTS] [FLAGS]
+Usage: svc COMMAND [ARGUMENTS] [OPTIONS]
 
 ${groups.join('\n\n')}
 
 Topics of svc help
 ${topicLines()}
 
-Flags of every command
+Options of every command
   --json            one JSON document on stdout (streams: one object a line)
   --data-dir DIR    data directory of the server (SVC_DATA_DIR)
   --profile NAME    account of this machine to use
@@ -37,9 +37,9 @@ Flags of every command
 
 Start here
   svc serve                          run the server on this machine
-  svc user add ada --role admin      make the first account
+  svc user add ada --role admin      create the first account
   svc login http://127.0.0.1:8420    sign in from a terminal
-  svc sync init ~/Cloud              choose a folder to keep in step
+  svc sync init ~/Cloud              choose the folder to synchronise
   svc sync                           synchronise it
 `
 }

@@ -61,7 +61,7 @@ async function readText(file: string, what: string): Promise<string> {
 
 function assertOneLine(text: string, source: string, what: string): string {
   if (text === '') throw usage(`There is no ${what} in ${source}.`)
-  if (/[\r\n]/.test(text)) throw usage(`There is more than one line in ${source}: it must hold the ${what} alone.`)
+  if (/[\r\n]/.test(text)) throw usage(`There is more than one line in ${source}: it must contain only the ${what}.`)
   return text
 }
 

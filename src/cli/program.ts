@@ -222,7 +222,7 @@ const quotingText = (noun: string, verb: string): string =>
 function assertNoFlagsBefore(built: Command, noun: string, { name }: CommandSpec): void {
   if (name === noun) return
   const given = built.options.find((one) => built.getOptionValueSource(one.attributeName()) === 'cli')
-  if (given) throw usage(`svc ${name} has no flag ${given.long}. ${quotingText(noun, name.slice(noun.length + 1))}`)
+  if (given) throw usage(`svc ${name} has no option ${given.long}. ${quotingText(noun, name.slice(noun.length + 1))}`)
 }
 
 const globalsOf = ({

@@ -118,7 +118,7 @@ export const assistant = endpoint('/api/assistant.php', {
     params: Type.Object({
       message: Type.String({ minLength: 1, maxLength: ASSISTANT_MESSAGE }),
       model: orNull(text(200), 'A model listed by `models`; the default model if omitted.'),
-      conversation_id: orNull(Id, 'The conversation to go on with; null begins one.'),
+      conversation_id: orNull(Id, 'The conversation to continue; null starts one.'),
       history: Type.Optional(
         Type.Array(Type.Object({ role: Role, content: text(ASSISTANT_HISTORY.max_bytes) }), {
           maxItems: ASSISTANT_HISTORY.max_items,

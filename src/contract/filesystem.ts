@@ -273,7 +273,7 @@ export const filesystem = endpoint('/api/filesystem.php', {
       used_formatted: Type.String(),
       total_formatted: Type.String(),
       data: Type.Record(Type.String(), Kept, {
-        description: 'Usage beside files by kind: rows, chat, components, assistant.',
+        description: 'Usage in addition to files, by kind: rows, chat, components, assistant.',
       }),
     }),
     errors: [],

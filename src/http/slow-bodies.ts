@@ -14,7 +14,7 @@ interface TimeCredit {
 }
 
 /** The error with which Node ends requests whose headers arrive too slowly. */
-const tooSlow = () => Object.assign(new Error('The body comes too slowly.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+const tooSlow = () => Object.assign(new Error('The body arrives too slowly.'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
 
 /** Whether a body follows the head (RFC 9112, 6). Most requests have none and need no checks. */
 const hasBody = ({ headers }: CoalescedMessage): boolean =>

@@ -90,7 +90,7 @@ export function makeThumbnailer({
     try {
       const made = await decoder.decode(job)
       // What ended with the server says nothing about the image.
-      if (isClosed) throw new Busy('The server stops.')
+      if (isClosed) throw new Busy('The server is stopping.')
       resolve(made)
     } catch (error) {
       if (error instanceof Unavailable) isBroken = true
@@ -134,7 +134,7 @@ export function makeThumbnailer({
 
     close(): void {
       isClosed = true
-      for (const { reject } of waiting.splice(0)) reject(new Busy('The server stops.'))
+      for (const { reject } of waiting.splice(0)) reject(new Busy('The server is stopping.'))
       for (const decoder of [...idle.splice(0), ...running]) decoder.kill()
     },
   }

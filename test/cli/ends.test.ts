@@ -452,6 +452,6 @@ test('A setting that the environment overrides is stored without being called in
   env = before
   const { code, stderr } = await svc(['config', 'set', 'public_url', 'https://ada:secret@example.org'])
   expect(code).toBe(2)
-  expect(stderr).toMatch(/must not hold a user name or a password/)
+  expect(stderr).toMatch(/must not contain a user name or a password/)
   expect(stderr).not.toContain('secret')
 })

@@ -5,7 +5,7 @@ import { formatCode } from './code-text.ts'
 
 export const bypass = command({
   name: '2fa bypass',
-  summary: 'Make a code that replaces the second factor once',
+  summary: 'Create a code that replaces the second factor once',
   details:
     'For a user without their phone: they type it where a login asks for the code. The second factor stays on. A ' +
     'new bypass code replaces an earlier one. It is valid for 24 hours at most.',
@@ -24,7 +24,7 @@ export const bypass = command({
     const { closed, locked_until } = await accounts.twoFactor.status(id)
     const { locked_until: passwordLock } = await accounts.details(username)
     if (closed || locked_until !== null || passwordLock !== null) {
-      io.warn(`${username} is locked after failed attempts, and no code helps until svc user unlock ${username}.`)
+      io.warn(`${username} is locked after failed attempts. The code works only after svc user unlock ${username}.`)
     }
   },
 })

@@ -79,7 +79,7 @@ async function setUpText(io: Io, { username, secret, otpauth_url }: SetUp): Prom
 
 async function fromStdin(io: Io, { accounts }: Domain, id: number): Promise<string[]> {
   const code = (await io.stdin()).trim()
-  if (code === '') throw usage('Standard input holds no code.')
+  if (code === '') throw usage('Standard input contains no code.')
   return (await accounts.twoFactor.enable(id, code)).backup_codes
 }
 
@@ -90,7 +90,7 @@ async function fromPrompt(io: Io, { accounts }: Domain, id: number): Promise<str
       return (await accounts.twoFactor.enable(id, code)).backup_codes
     } catch (error) {
       if (!isFault(error, 'invalid_code') || tries === TRIES) throw error
-      io.warn('That code is wrong: the app shows a new one every 30 seconds, and both clocks must agree.')
+      io.warn('The code is wrong. The app shows a new one every 30 seconds, and both clocks must be correct.')
     }
   }
 }

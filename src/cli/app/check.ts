@@ -10,7 +10,7 @@ export const check = command({
     'A package is a folder with app.json, which names slug, name and version, and may name description, icon, ' +
     'category, entry (index.html), supports_context and admin_only. Names that begin with a dot are left out. ' +
     'Changes nothing. Exit code 0 when there are no problems, 3 with warnings, 1 when it cannot be installed. svc ' +
-    'template write sample-app makes a package to start from.',
+    'template write sample-app creates a package to start from.',
   needs: 'nothing',
   args: { package: packageArg },
   flags: {},

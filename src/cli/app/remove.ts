@@ -5,8 +5,8 @@ export const remove = command({
   name: 'app remove',
   summary: 'Remove an app with its releases',
   details:
-    'What users made with an app are rows and files of their accounts, and stay. If the app is installed again it is ' +
-    'still disabled if it was; --purge forgets that too. Built-in apps can only be disabled.',
+    'What users created with an app belongs to their accounts and stays. An app that was disabled is disabled again when it is ' +
+    'reinstalled, unless --purge is given. Built-in apps can only be disabled.',
   needs: 'domain',
   args: { slug: 'slug of the app' },
   flags: { purge: flag.switch('also forget whether it was disabled'), yes: flag.yes },

@@ -13,7 +13,7 @@ export const rollback = command({
   examples: ['svc app rollback focus', 'svc app rollback focus --to 1.0.0'],
   async run({ io, domain: { desktop }, args, flags }) {
     const { app, before } = await desktop.releases.rollback(args.slug, flags.to)
-    io.print(`${labelOf(app)} is back at version ${app.version}, after ${before}.`, {
+    io.print(`${labelOf(app)} was rolled back from ${before} to version ${app.version}.`, {
       ...documentOf(app),
       version_before: before,
     })

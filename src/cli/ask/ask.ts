@@ -28,7 +28,7 @@ export const ask = command({
     'svc ask -a scan.png "What does the receipt say?"',
     'svc ask -c "And the week after?"',
     'svc ask -- list the files of /Reports',
-    'svc ask --no-stream --json "Sum up /Reports/2026.md"',
+    'svc ask --no-stream --json "Summarise /Reports/2026.md"',
   ],
   async run({ io, api, args, flags }) {
     const [{ composeQuestion }, { askQuestion }, { makeAskClient }, { lastConversation }, outputs] = await Promise.all([

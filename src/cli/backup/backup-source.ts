@@ -37,7 +37,8 @@ export function passphraseSource(
   async function choose(): Promise<string> {
     const found = await readGiven()
     const chosen = found ?? (await io.askSecret('New passphrase for the backups:', flags))
-    if (byteLength(chosen) < MIN_BYTES) throw usage(`A passphrase has at least ${MIN_BYTES} bytes; longer is better.`)
+    if (byteLength(chosen) < MIN_BYTES)
+      throw usage(`A passphrase must have at least ${MIN_BYTES} bytes; longer is better.`)
     if (found === undefined && chosen !== (await io.askSecret('Repeat it:', flags)))
       throw usage('The two passphrases differ.')
     return chosen

@@ -23,7 +23,7 @@ export const cat = command({
     if (user === undefined || path === undefined) throw usage('Say which file: --user NAME --path PATH.')
     await withBackupBrowser({ io, globals, flags }, args.backup, async (browser) => {
       const [file] = await browser.below(user, path)
-      if (file!.type !== 'file') throw new Exit(2, `${path} is a folder: svc backup extract brings it back.`, 'usage')
+      if (file!.type !== 'file') throw new Exit(2, `${path} is a folder: svc backup extract restores it.`, 'usage')
       for await (const part of browser.read(file!)) await io.raw(part)
     })
   },

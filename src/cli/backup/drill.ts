@@ -7,11 +7,11 @@ import { withProgress } from '../progress.ts'
 
 export const drill = command({
   name: 'backup drill',
-  summary: 'Prove that a backup can be restored: restore a copy, serve it, compare it, remove it',
+  summary: 'Test that a backup can be restored: restore a copy, serve it, compare it, remove it',
   details:
     'Restores to a temporary folder, starts the server there for this machine only, and compares accounts, files ' +
-    'and rows with what the backup says, and contents with their hashes. Nothing of it stays but the date, which ' +
-    'svc doctor shows. BACKUP is an id, its beginning, an archive, or latest, which is the default. Where the key of encrypted ' +
+    'and rows with what the backup says, and contents with their hashes. Only the date is kept; svc doctor ' +
+    'shows it. BACKUP is an id, its beginning, an archive, or latest, which is the default. Where the key of encrypted ' +
     'backups is kept, the passphrase is asked for once in 90 days; without a terminal, the command ends with 3 until it is tested.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },

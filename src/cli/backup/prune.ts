@@ -12,8 +12,8 @@ export const prune = command({
   details:
     'Keeps the last backups, and the newest of each of the last days, weeks and months that have one. The ' +
     'newest backup is always kept. A backup dated in the future is kept, and displaces no other. While the manifest of a kept ' +
-    'backup is damaged, no data is removed, because that backup may need it: --drop removes the backup. Each flag replaces the setting of its name (backup.keep_daily and so on). No ' +
-    'backup can be made at the same time.',
+    'backup is damaged, no data is removed, because that backup may need it: --drop removes the backup. Each option ' +
+    'replaces the setting of its name (backup.keep_daily and so on). No backup can be created at the same time.',
   needs: 'nothing',
   args: {},
   flags: {

@@ -161,7 +161,7 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
       io.warn(`${outcomes.size} of ${waiting.length} changes were sent; repeat the command to send the rest.`)
     const stuck = copy.withdraw(open.map(({ seq }) => seq))
     if (stuck.length > 0)
-      io.warn('It is unknown whether the server applied the change: the next svc sync or svc data asks again.')
+      io.warn('It is unknown whether the server applied the change. The next svc sync or svc data finds out.')
     throw error
   }
 }

@@ -35,7 +35,7 @@ export const set = command({
     let values = rowFrom(table, args.values)
     if (flags.jsonStdin) {
       const rows = readCandidates(table, `[${await io.stdin()}]`, true, 'json')
-      if (rows.length !== 1) throw usage('Standard input must hold one JSON object.')
+      if (rows.length !== 1) throw usage('Standard input must contain one JSON object.')
       values = rows[0]!.values
     }
     const problems = problemsOf(table, 'change', values)

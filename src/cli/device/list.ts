@@ -6,7 +6,7 @@ export const list = command({
   name: 'device list',
   summary: 'List the devices that are signed in to an account',
   details:
-    'Tokens made by svc token mint are listed with the time at which they expire. The settings auth.device_idle_days and ' +
+    'Tokens created by svc token mint are listed with the time at which they expire. The settings auth.device_idle_days and ' +
     'auth.device_max_days set when other devices are signed out.',
   needs: 'domain',
   onlyPrints: true,

@@ -7,7 +7,7 @@ import { retryOptions } from '../retry-options.ts'
 
 export const ls = command({
   name: 'files ls',
-  summary: 'List what a folder holds',
+  summary: 'List the contents of a folder',
   needs: 'server',
   onlyPrints: true,
   args: { path: { summary: 'folder or file (the top folder)', optional: true } },

@@ -10,7 +10,7 @@ export const on = command({
   details:
     'Takes effect at once, also for a running server. All browser sessions end, including those of administrators. Devices stay signed in and continue ' +
     'by themselves when it is over. With --read-only nobody is signed out: all users can sign in, read and download.\n' +
-    'Run again, it changes the message, the end and the kind. With --until maintenance ends by itself; a time of day means the next such time on this machine.',
+    'Run it again to change the message, the end or the kind. With --until, maintenance ends by itself; a time of day means the next such time on this machine.',
   needs: 'domain',
   args: {},
   flags: {

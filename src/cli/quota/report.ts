@@ -19,10 +19,11 @@ const share: FlagSpec<number | undefined> = {
 
 export const report = command({
   name: 'quota report',
-  summary: 'Show what accounts use, of how much, and when it will be full',
+  summary: 'Show what accounts use, their quotas, and when these will be full',
   details:
-    'USED counts towards the quota: own files and those stored in rooms. The trash and versions do not. DATA is stored besides files (rows, messages, components, conversations), with limits of its own: svc config list. FULL IN assumes the growth of the last ' +
-    '30 days; a running server records every day what each account uses, so it takes some days to appear.',
+    'USED counts towards the quota: own files and those stored in rooms, but not the trash and versions. DATA is what an account stores ' +
+    'besides files: rows, messages, components and conversations. It has limits of its own: svc config list. FULL IN assumes the ' +
+    'growth of the last 30 days. It appears after some days, because a running server records the usage once a day.',
   needs: 'domain',
   onlyPrints: true,
   args: {},

@@ -35,9 +35,9 @@ export const seed = command({
     const origin = { file: args.file, input: io.input(), base: flags.base }
     const plan = await planSeedFile(seeding, origin, { resetPasswords: flags.resetPasswords })
     if (plan.plainPasswords > 0)
-      io.warn('The seed holds passwords in plain text: keep it secret, or use password_file or password_hash.')
+      io.warn('The seed contains passwords in plain text: keep it secret, or use password_file or password_hash.')
     if (plan.tokens.length > 0)
-      io.info('Only svc serve --seed with a ready file makes tokens; svc token mint makes one on this machine.')
+      io.info('Only svc serve --seed with a ready file creates tokens; svc token mint creates one on this machine.')
     if (flags.dryRun) return show(io, plan)
     await executePlan(io, plan)
   },

@@ -12,13 +12,13 @@ export const serve = command({
   name: 'serve',
   summary: 'Run the server',
   details: `Everything is stored in one data directory: an SQLite database, the contents of files, keys and config.json.
-With --seed the ready file also holds what the seed created: "passwords", and a "tokens" entry for every user with token: true.
-Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which overrides config.json.`,
+With --seed the ready file also contains the generated "passwords", and "tokens" of the users with token: true.
+Options override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which overrides config.json.`,
   needs: 'nothing',
   args: {},
   flags: {
     host: flag.text('address to listen on (127.0.0.1)', 'ADDRESS'),
-    port: flag.text('port to listen on (8420); 0 takes a free one', 'PORT'),
+    port: flag.text('port to listen on (8420); 0 chooses a free one', 'PORT'),
     publicUrl: flag.text('URL under which users reach the service', 'URL'),
     readyFile: flag.text('write {"url","pid","version"} to this file when requests are served', 'FILE'),
     seed: flag.text('apply a seed before requests are served (svc seed --help)', 'FILE'),
@@ -91,7 +91,7 @@ Flags override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), which 
 
 /** Prints what the seed did. Secrets in the ready file, which only its owner can read, are not printed. */
 function printSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
-  if (plainPasswords > 0) io.warn('The seed holds passwords in plain text: keep it secret.')
+  if (plainPasswords > 0) io.warn('The seed contains passwords in plain text: keep it secret.')
   if (!io.json) io.info(seedSummary(items, unchanged))
   if (inFile) return
   for (const [username, password] of Object.entries(passwords)) {

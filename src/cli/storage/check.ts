@@ -11,7 +11,7 @@ const MAX_LISTED = 10
 
 export const check = command({
   name: 'storage check',
-  summary: 'Check everything that is stored, to the last byte',
+  summary: 'Check everything that is stored, every byte of it',
   details:
     'Checks the database, the file tree, quotas and feeds, and reads the bytes of every file, also while the server runs. ' +
     '--repair repairs what it can without losing anything (counts and feeds) and leaves the rest as it is.\n' +

@@ -49,7 +49,7 @@ export const gc = command({
       ...(room && { database_bytes_before: room.before, database_bytes_after: room.after }),
     })
     if (found.refusal !== undefined) io.warn(found.refusal.replace('Nothing was removed', 'This would be refused'))
-    if (found.held) io.warn('A backup is being made: contents are kept until it is done. Run this again then.')
+    if (found.held) io.warn('A backup is running, so contents are kept until it ends. Run this again afterwards.')
     return found.held || found.refusal !== undefined ? 3 : 0
   },
 })

@@ -13,7 +13,7 @@ export const migrate = command({
   details:
     'Rows move to postgres://USER@HOST/NAME, an empty database, or back to sqlite: in the data directory. Contents of files above 64 KiB move to ' +
     's3://BUCKET/PREFIX?endpoint=URL&region=NAME, or back to disk:. Stop every server first: contents are copied while one may still run, ' +
-    'but the rest only when none does. What was moved stays in its old place, unused.\n\n' +
+    'but everything else only when none does. The originals stay in their old place, unused.\n\n' +
     'Give a URL with a password on standard input (--to -), because other users of this machine can see arguments. The keys of a bucket are AWS_ACCESS_KEY_ID and ' +
     'AWS_SECRET_ACCESS_KEY in the environment.',
   needs: 'nothing',

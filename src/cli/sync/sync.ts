@@ -17,7 +17,7 @@ export const sync = command({
   name: 'sync',
   summary: 'Synchronise a folder with the account, once or continuously',
   details:
-    'Without a folder it uses the one around the current folder, or the only one there is. An edit beats a deletion. If both ' +
+    'Without a folder it uses the synchronised folder that contains the current one, or the only one there is. An edit wins over a deletion. If both ' +
     'sides changed a file, the version of the server keeps the name and yours is kept beside it as a conflict copy. Local files that are replaced ' +
     'or deleted stay in .svc/trash for 30 days. A run that would delete 25 files or more, and more than 30 % of ' +
     'all, stops before it begins. Files that were only renamed or moved are moved on the other side too.\n\n' +
@@ -25,9 +25,9 @@ export const sync = command({
     'synchronised like any other file. Rules delete nothing; when they are removed, both sides are compared again. --dry-run shows the rule ' +
     'for everything that is ignored.\n\n' +
     'Links, sockets and other special files are never synchronised. The run that meets one first lists it and ends with exit code 3; later runs ' +
-    'leave it alone. svc sync status --json lists them all.\n\n' +
+    'skip it silently. svc sync status --json lists them all.\n\n' +
     '--watch runs until interrupted. It synchronises a change on either side within seconds, and waits while the server is not reachable. ' +
-    'It takes several folders; without one, all of this account.',
+    'It takes several folders. Without one, it watches all folders of this account.',
   needs: 'server',
   args: { dir: { summary: 'synchronised folder; several with --watch', optional: true, many: true } },
   flags: {

@@ -4,11 +4,12 @@ import { usage } from '../exit.ts'
 
 export const mint = command({
   name: 'token mint',
-  summary: 'Make a device token for automation, with an expiry date',
+  summary: 'Create a device token for automation, with an expiry date',
   details:
-    'Made on this machine, without password or second factor. Prints only the token, for $(…); it is not shown again.\n' +
-    'Anybody who has the token acts as the user until it expires: at most 30 days, or until svc device revoke or svc user disable. Like every\n' +
-    'device token it cannot install code on the desktop unless --allow code is given: for a pipeline that deploys apps or scripts.',
+    'Needs neither password nor second factor. Prints only the token, for $(…); it is not shown again.\n' +
+    'Anybody who has the token can act as the user until it expires (after 30 days at most), or until svc device revoke or ' +
+    'svc user disable. Like every device token it cannot install code on the desktop; --allow code permits that, for a ' +
+    'pipeline that deploys apps or scripts.',
   needs: 'domain',
   args: {},
   flags: {

@@ -5,7 +5,7 @@ import { command, flag } from '../command.ts'
 
 export const upgrade = command({
   name: 'upgrade',
-  summary: 'Bring the database to this version of svc, or show what that would change',
+  summary: 'Upgrade the database to this version of svc, or show what would change',
   details:
     'svc serve and every other command that opens the database do the same. Before it is changed, the database is copied to ' +
     'svc.db.before-upgrade in the data directory. The change itself happens completely or not at all.\n\n' +

@@ -8,7 +8,7 @@ export const passwd = command({
   details:
     'Everyone signed in to the account is signed out, in browsers and on devices. With --keep-devices the devices stay ' +
     'signed in: use it only if nobody else knows the old password. ' +
-    'Counted wrong attempts stay counted: svc user unlock.',
+    'It does not end a lock after wrong attempts: use svc user unlock.',
   needs: 'domain',
   args: { name: 'user name' },
   flags: {

@@ -12,7 +12,7 @@ export const remove = command({
     'administrators can delete them.\n' +
     'With --keep-files-for its files become a folder "Files of NAME" of another account, whatever quota that has. Files ' +
     'in rooms of others stay there and count for that account. The trash is always removed: its owner deleted it.\n' +
-    'The account cannot sign in from the first moment on; its data is removed while the server keeps running. An interrupted removal continues ' +
+    'The account can no longer sign in as soon as the removal begins. Its data is removed while the server keeps running. An interrupted removal continues ' +
     'when the server starts, within an hour on a running server, or when the command is run again.',
   needs: 'domain',
   args: { name: 'user name' },

@@ -43,7 +43,7 @@ export function makeAskClient(api: Api) {
       yield { event, data: JSON.parse(data) as unknown } as AskEvent
       if (event === 'done') return
     }
-    throw new Unreachable('The connection broke off in the middle of the answer; ask again.', { outcomeUnknown: true })
+    throw new Unreachable('The connection was lost in the middle of the answer; ask again.', { outcomeUnknown: true })
   }
 
   /** The answer without a stream, at its end. */

@@ -111,7 +111,7 @@ function accountOfEnvironment(env: Env, profile: string | undefined): Account {
   }
   if (profile !== undefined) {
     throw new NotSignedIn(
-      `SVC_URL and SVC_TOKEN name one account and --profile ${profile} another: unset the variables, or leave the flag out.`,
+      `SVC_URL and SVC_TOKEN name one account and --profile ${profile} another: unset the variables, or leave the option out.`,
     )
   }
   if (!isToken(token))

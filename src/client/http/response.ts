@@ -156,7 +156,7 @@ async function readText(answer: WireAnswer, from: string, limit: number): Promis
   for await (const chunk of atPace(answer.body, from)) {
     length += chunk.length
     if (length > limit)
-      throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which no valid answer has.`)
+      throw new Unreachable(`${from} answered more than ${limit / MIB} MB, which is not a valid answer.`)
     body.add(chunk)
     if (body.size < DECODED) continue
     const isStart = text === ''

@@ -87,7 +87,7 @@ interface Measured {
 const beingRemoved = ({ username }: Account): Fault => fault('conflict', { text: `"${username}" is being removed.` })
 
 async function heirOf(on: Reader, id: number, heir: number | undefined): Promise<Account | undefined> {
-  if (heir === id) throw fault('bad_request', { text: 'The files must go to another account.' })
+  if (heir === id) throw fault('bad_request', { text: 'Choose another account for the files.' })
   if (heir === undefined) return undefined
   const account = await orNotFound(accountById(on, heir))
   if (account.removing_since !== null) throw beingRemoved(account)

@@ -133,7 +133,7 @@ const proveSetUp =
     if (factor?.secret) throw isOn()
     const since = factor?.pending_at ?? null
     if (!factor?.pending_secret || since === null || since + SETUP_MS <= clock.now()) {
-      throw fault('conflict', { text: 'There is no set-up to complete, or it took too long: start it again.' })
+      throw fault('conflict', { text: 'There is no setup to complete, or it has expired: start again.' })
     }
     const secret = unseal(sealKey, sealContext(user), factor.pending_secret)
     const step = matchingStep(secret, code.replace(/\s/g, ''), clock.now())

@@ -53,6 +53,6 @@ export const missingUser = (name: string): Fault =>
 /** The account, unless it was removed since it was looked up: throws `not_found`. */
 export async function orNotFound(found: Promise<Account | undefined>): Promise<Account> {
   const account = await found
-  if (!account) throw fault('not_found', { text: 'There is no such user any more.' })
+  if (!account) throw fault('not_found', { text: 'The user no longer exists.' })
   return account
 }

@@ -5,7 +5,7 @@ export const notMember = (): Fault => fault('forbidden', { text: 'There is no su
 
 /** For changes that only channels permit. */
 export const onlyChannels = (): Fault =>
-  fault('forbidden', { text: 'A direct conversation keeps its two people and its name.' })
+  fault('forbidden', { text: 'The members and the name of a direct conversation cannot be changed.' })
 
 /** For changes that only the creator and administrators may make. */
 export const onlyCreator = (): Fault =>

@@ -77,7 +77,7 @@ export async function openRoomIn(
   await assertActive(tx, users)
   const pair = type === 'dm' ? users.join(':') : null
   if ((await roomsMadeBy(tx, creator)) >= MAX_ROOMS)
-    throw fault('quota_exceeded', { text: `There are ${MAX_ROOMS} rooms already that you opened: delete some.` })
+    throw fault('quota_exceeded', { text: `You have already created ${MAX_ROOMS} rooms: delete some.` })
   const room = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
   if (room === undefined) return (await roomOfPair(tx, pair!))!
   await insertMembers(tx, room, users, now)

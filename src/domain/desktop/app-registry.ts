@@ -118,7 +118,9 @@ function makeAppSwitch({ settings, audit }: Pick<Deps, 'settings' | 'audit'>) {
   async function assertSwitchable(): Promise<void> {
     const where = await settings.decidedIn('disabled_apps')
     if (where)
-      throw fault('conflict', { text: `Which apps are disabled is set in ${where}, and that wins: change it there.` })
+      throw fault('conflict', {
+        text: `Which apps are disabled is set in ${where}, which takes precedence: change it there.`,
+      })
   }
 
   async function setDisabled(slug: string, disable: boolean, by: AuditActor | undefined): Promise<boolean> {

@@ -93,7 +93,7 @@ export function makeApps({ database, clock, audit, policy }: Deps) {
     }
     return database.write('instance', async (tx) => {
       if (!isSystem && (await customAppCount(tx, user)) >= MAX_CUSTOM_APPS)
-        throw fault('quota_exceeded', { text: `There are ${MAX_CUSTOM_APPS} own apps already.` })
+        throw fault('quota_exceeded', { text: `You already have ${MAX_CUSTOM_APPS} apps of your own.` })
       const id = await insertApp(tx, app, clock.now())
       if (id === undefined) throw fault('exists', { text: `There is an app "${slug}" already.` })
       const detail = { slug, app_path: app.app_path, is_system: isSystem }

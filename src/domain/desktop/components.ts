@@ -80,7 +80,7 @@ export function assertCodeAllowed(
 ): void {
   if (type === 'js' && !allowsCode)
     throw fault('forbidden', {
-      text: 'A device token puts no component of type js in force: do it on the desktop, or with a token that `svc token mint --allow code` made.',
+      text: 'A device token cannot activate components of type js: do it on the desktop, or with a token that `svc token mint --allow code` made.',
     })
 }
 
@@ -106,7 +106,7 @@ export async function addVersion(
   if (base !== undefined && base !== newest) throw fault('conflict', { fields: { current: newest } })
   const version = newest + 1
   if (version === 1 && (await componentCount(tx, user)) >= MAX_COMPONENTS)
-    throw fault('quota_exceeded', { text: `There are ${MAX_COMPONENTS} components already.` })
+    throw fault('quota_exceeded', { text: `There are already ${MAX_COMPONENTS} components.` })
   await withinBound(tx, user, 'components', () => insertVersion(tx, user, { ...component, version }, MAX_VERSIONS, now))
   await activate(tx, user, component.component_id, version)
   return version

@@ -56,7 +56,7 @@ export function makeProfiles({ database, clock }: Deps) {
       assertName('name', name)
       return database.write({ accounts: [user] }, async (tx) => {
         if ((await profileCount(tx, user)) >= MAX_PROFILES)
-          throw fault('quota_exceeded', { text: `There are ${MAX_PROFILES} profiles already.` })
+          throw fault('quota_exceeded', { text: `There are already ${MAX_PROFILES} profiles.` })
         return withinBound(tx, user, 'components', () => insertProfile(tx, user, name, clock.now()))
       })
     },

@@ -36,12 +36,12 @@ export const undoableComponents = {
   ): Promise<ComponentChange> {
     const { user } = editor
     if ((await activeVersion(tx, user, component)) !== after)
-      throw fault('conflict', { text: 'Another version is in force by now.' })
+      throw fault('conflict', { text: 'Another version is active now.' })
     if (before !== null)
       assertCodeAllowed(editor, (await componentVersion(tx, user, component, before))?.component_type)
     if (before === null) await deactivate(tx, user, component)
     else if (!(await activate(tx, user, component, before)))
-      throw fault('gone', { text: `Version ${before} is not kept any more.` })
+      throw fault('gone', { text: `Version ${before} is no longer kept.` })
     return { kind: 'component', component, before: after, after: before }
   },
 }

@@ -107,7 +107,7 @@ const makeSteps = ({ database, clock, tree, reach, bounds, jobs }: Parts) => ({
     if (isWithin(target.segments, source.segments)) throw badRequest('to', 'a folder cannot be moved into itself')
     if (node.type === 'directory' && !fitsPathLimits(source.segments, target.segments)) {
       if (measured?.node !== node.id && (await isLarger(tx, node.id, MEASURED_INSIDE)))
-        throw fault('busy', { text: 'The folder holds too much to be moved together with other changes.' })
+        throw fault('busy', { text: 'The folder contains too much to be moved together with other changes.' })
       assertReach(target.segments, measured?.node === node.id ? measured.extent : await extentOf(tx, node.id))
     }
     const now = clock.now()

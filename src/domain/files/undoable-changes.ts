@@ -14,7 +14,7 @@ interface Parts extends StepParts {
   trash: Pick<ReturnType<typeof makeTrash>, 'restoreIn'>
 }
 
-const changed = () => fault('conflict', { text: 'It was changed since.' })
+const changed = () => fault('conflict', { text: 'It has changed since.' })
 
 /**
  * Undoable changes of trees, each a step of a transaction that returns what it changed. Faults are those of the plain
@@ -32,8 +32,7 @@ export function makeUndoableChanges(parts: Parts) {
     const { spot, node } = await lookUp(tx, user, path)
     if (node?.id !== change.node || node.sha256 !== after.sha256) throw changed()
     const kept = (await versionsOf(tx, node.id)).some(({ sha256 }) => sha256 === before.sha256)
-    if (!kept && before.sha256 !== after.sha256)
-      throw fault('gone', { text: 'The content it had before is not kept any more.' })
+    if (!kept && before.sha256 !== after.sha256) throw fault('gone', { text: 'Its earlier content is no longer kept.' })
     await store(tx, spot, before, { quota: await quotaOf(tx, user, allowance) })
     return [{ ...change, before: after, after: before }]
   }
@@ -58,7 +57,7 @@ export function makeUndoableChanges(parts: Parts) {
       }
       case 'trashed': {
         const restored = await trash.restoreIn(tx, user, change.entry, undefined).catch((error: unknown) => {
-          throw isFault(error, 'not_found') ? fault('gone', { text: 'It is not in the trash any more.' }) : error
+          throw isFault(error, 'not_found') ? fault('gone', { text: 'It is no longer in the trash.' }) : error
         })
         return [await made(tx, user, pathIn(await foldersFor(tx, user), restored))]
       }

@@ -23,7 +23,7 @@ export const modelServer = {
     if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
       throw new Error('must be a URL such as https://api.openai.com/v1 or http://127.0.0.1:11434')
     if (url.protocol === 'http:' && !isOwn(url.hostname))
-      throw new Error('must begin with https: what is asked would be readable on its way; http is for your own network')
+      throw new Error('must begin with https, so that others cannot read the questions; http is for your own network')
     return url.href.replace(/\/+$/, '')
   },
   show: String,

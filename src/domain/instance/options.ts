@@ -150,7 +150,7 @@ const origin: Kind<string> = {
   parse(value) {
     if (value === '') return value
     const url = URL.canParse(value) ? new URL(value) : undefined
-    if (url && (url.username || url.password)) throw new Error('must not hold a user name or a password')
+    if (url && (url.username || url.password)) throw new Error('must not contain a user name or a password')
     if (!url || !/^https?:\/\/[^/?#@\s\\]+$/i.test(value) || url.port === '0')
       throw new Error('must be a URL without a path, such as https://cloud.example.org')
     return url.origin
@@ -179,7 +179,7 @@ const rateLimits = Object.fromEntries(
       integer(1, 1_000_000),
       max,
       name === 'cost'
-        ? 'What an account may spend per minute on requests that are heavy; the API reference says what each costs'
+        ? 'What an account may spend per minute on expensive requests; the API reference lists their costs'
         : `Requests per minute: ${name.replace('_', ' ')}`,
     ),
   ]),
@@ -188,26 +188,30 @@ const rateLimits = Object.fromEntries(
 /** All settings of the service, as listed by `svc config`. */
 export const options = {
   host: atStart(listenHost, '127.0.0.1', 'Address to listen on'),
-  port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 takes a free one'),
+  port: atStart(integer(0, 65_535), 8_420, 'Port to listen on; 0 chooses a free one'),
   public_url: atStart(origin, '', 'URL under which users reach the service'),
   allowed_hosts: atStart(
     list((item) => /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(item), 'host names'),
     [] as string[],
-    'Further host names under which requests are answered, beside that of the public URL, addresses and localhost',
+    'Host names under which requests are answered, in addition to that of the public URL, addresses and localhost',
   ),
   database: {
-    ...atStart(postgres, '', 'Postgres server for the rows; without one they are in the data directory, in SQLite'),
+    ...atStart(
+      postgres,
+      '',
+      'Postgres server for the rows; without one they are stored in the data directory, in SQLite',
+    ),
     secret: true,
   },
   blobs: atStart(
     text(/^s3:\/\/\S+$/, 'an address as s3://BUCKET/PREFIX?endpoint=URL&region=NAME'),
     '',
-    'S3 bucket for the contents of large files; without one they are in the data directory',
+    'S3 bucket for the contents of large files; without one they are stored in the data directory',
   ),
   trusted_proxies: atStart(
     list(isAddressOrRange, 'addresses or CIDR ranges'),
     [] as string[],
-    'Proxies whose X-Forwarded-For is believed',
+    'Proxies whose X-Forwarded-For header is trusted',
   ),
   connections_per_address: atStart(
     integer(1, 100_000),
@@ -219,26 +223,26 @@ export const options = {
     30,
     'Seconds in which a request must arrive; bodies gain time with each byte',
   ),
-  log_level: atStart(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'Least serious entries of the log'),
-  log_format: atStart(oneOf('auto', 'json', 'pretty'), 'auto', 'Form of the log; auto is pretty on a terminal'),
+  log_level: atStart(oneOf('debug', 'info', 'warn', 'error', 'silent'), 'info', 'Minimum level of the log'),
+  log_format: atStart(oneOf('auto', 'json', 'pretty'), 'auto', 'Format of the log; auto is pretty on a terminal'),
   metrics: atStart(oneOf('loopback', 'on', 'off'), 'loopback', 'Who can read /metrics: this machine, anyone, nobody'),
   'api.public_docs': atStart(
     boolean,
     true,
-    'Whether strangers may read the description of the interface, /api/docs and /api/openapi.json',
+    'Whether anyone may read the description of the API, /api/docs and /api/openapi.json',
   ),
   'limits.enabled': live(boolean, true, 'Whether rate limits apply; the account lockout always does'),
   ...rateLimits,
   'auth.device_idle_days': live(integer(0, 36_500), 90, 'Days without use after which a device token ends; 0 never'),
   'auth.device_max_days': live(integer(0, 36_500), 365, 'Days after which a device token ends in any case; 0 never'),
-  'quota.default': live(size, -1, 'Quota of users without their own'),
-  'quota.history': live(share, 0.5, 'Share of their quota that deleted and overwritten files of users may hold'),
-  'files.max_nodes': live(integer(1, 100_000_000), 500_000, 'Files and folders of one user'),
+  'quota.default': live(size, -1, 'Quota of users without one of their own'),
+  'quota.history': live(share, 0.5, 'Share of the quota that deleted and overwritten files may use in addition'),
+  'files.max_nodes': live(integer(1, 100_000_000), 500_000, 'Maximum number of files and folders of one user'),
   'files.max_size': live(size, -1, 'Largest single file; none for no limit'),
   'thumbnails.max_bytes': live(
     size,
     GB,
-    'Disk space for thumbnails, which are not part of backups; 0 turns them off, none is for no limit',
+    'Disk space for thumbnails, which are not part of backups; 0 turns them off, none for no limit',
   ),
   'rows.max_bytes': live(
     size,
@@ -264,17 +268,17 @@ export const options = {
   'retention.tombstones_max': live(
     integer(1_000, 1_000_000_000),
     250_000,
-    'Deleted rows that the change feed of an account remembers at most',
+    'Maximum number of deleted rows in the change feed of an account',
   ),
   'retention.pushes_max': live(
     size,
     64 * MB,
-    'Bytes of answers to pushes that are remembered of an account; none for no limit',
+    'Bytes of answers to pushes that are kept per account; none for no limit',
   ),
   'retention.audit_max': live(
     integer(1_000, 1_000_000_000),
     100_000,
-    'Entries of the audit log that one account caused and that are kept at most',
+    'Maximum number of entries in the audit log caused by one account',
   ),
   disabled_apps: live(
     list((item) => SLUG.test(item), 'names (slugs) of apps'),
@@ -284,40 +288,47 @@ export const options = {
   'apps.allowed_origins': live(
     list((item) => HTTPS_ORIGIN.test(item), 'https origins'),
     [] as string[],
-    'Origins beside this server from which apps may be loaded',
+    'Other origins from which apps may be loaded',
   ),
-  'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed remembers deleted rows'),
+  'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed keeps deleted rows'),
   'backup.to': live(text(FOLDER, 'an absolute path'), '', 'Folder of the backups'),
   'backup.schedule': live(cron, '', 'When the server makes backups, in cron syntax'),
-  'backup.keep_last': live(integer(0, 10_000), 3, 'Newest backups that stay when old ones are removed'),
-  'backup.keep_daily': live(integer(0, 10_000), 7, 'Days of which the newest backup stays'),
-  'backup.keep_weekly': live(integer(0, 10_000), 4, 'Weeks of which the newest backup stays'),
-  'backup.keep_monthly': live(integer(0, 10_000), 12, 'Months of which the newest backup stays'),
+  'backup.keep_last': live(integer(0, 10_000), 3, 'Newest backups that are kept when old ones are removed'),
+  'backup.keep_daily': live(integer(0, 10_000), 7, 'Days of which the newest backup is kept'),
+  'backup.keep_weekly': live(integer(0, 10_000), 4, 'Weeks of which the newest backup is kept'),
+  'backup.keep_monthly': live(integer(0, 10_000), 12, 'Months of which the newest backup is kept'),
   'retention.versions_days': live(integer(1, 36_500), 30, 'Days that deleted and overwritten files can be restored'),
   'assistant.name': live(
     text(/^[a-z0-9][a-z0-9_-]{0,31}$/i, 'a short name of letters and digits'),
     'assistant',
-    'Name of the assistant: a message with @NAME in a room is for it',
+    'Name of the assistant: it answers messages with @NAME in a room',
   ),
-  'assistant.base_url': live(modelServer, '', 'Where models answer: Anthropic, or anything that speaks as OpenAI does'),
-  'assistant.api_key': { ...live(apiKey, '', 'Key for it; not needed for one of your own'), secret: true },
+  'assistant.base_url': live(
+    modelServer,
+    '',
+    'Address of the model server: Anthropic, or any that is compatible with OpenAI',
+  ),
+  'assistant.api_key': {
+    ...live(apiKey, '', 'API key for the model server; often not needed for your own'),
+    secret: true,
+  },
   'assistant.chat_model': live(MODEL, '', 'Model that answers'),
-  'assistant.agent_model': live(MODEL, '', 'Model that works with tools for it; without one the chat model does'),
-  'assistant.vision_model': live(MODEL, '', 'Model that looks at pictures'),
+  'assistant.agent_model': live(MODEL, '', 'Model that works with tools; the chat model if empty'),
+  'assistant.vision_model': live(MODEL, '', 'Model that understands pictures'),
   'assistant.models': live(
     declaredModels,
     [] as DeclaredModel[],
-    'Further models, with abilities that cannot be detected',
+    'Further models, with capabilities that cannot be detected',
   ),
   'assistant.run_command': live(
     oneOf('auto', 'off', 'on'),
     'auto',
-    'Whether the assistant may run commands in a sandbox; auto where there is one',
+    'Whether the assistant may run commands in a sandbox; auto: if one is available',
   ),
   'assistant.daily_tokens': live(
     integer(0, 1_000_000_000),
     0,
-    'Tokens a user may use up in a day (UTC); 0 for no limit',
+    'Tokens that a user may use per day (UTC); 0 for no limit',
   ),
 } as const
 

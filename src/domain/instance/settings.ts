@@ -93,7 +93,7 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     async decidedIn(name: OptionName): Promise<string | undefined> {
       const source = (await current()).sources[name]
       if (source === 'database' || source === 'default') return undefined
-      if (source === 'flag') return 'a flag of svc serve'
+      if (source === 'flag') return 'an option of svc serve'
       return source === 'environment' ? `the environment variable ${variableOf(name)}` : source
     },
 

@@ -103,7 +103,9 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
     async setDefault(bytes, by) {
       const where = await settings.decidedIn(DEFAULT)
       if (where)
-        throw fault('conflict', { text: `The default quota is set in ${where}, and that wins: change it there.` })
+        throw fault('conflict', {
+          text: `The default quota is set in ${where}, which takes precedence: change it there.`,
+        })
       const detail = { name: DEFAULT, value: options[DEFAULT].kind.show(bytes) }
       await settings.store(DEFAULT, bytes, (tx) => audit.record(tx, { kind: 'setting.changed', ...by, detail }))
     },

@@ -113,7 +113,7 @@ async function writeAll(parts: ExportParts, at: Reader, id: number, write: Write
   const { clock, identity, version } = parts
   // Read before any output: the snapshot begins with the first query.
   const account = await accountById(at, id)
-  if (!account) throw fault('not_found', { text: 'The account was removed a moment ago.' })
+  if (!account) throw fault('not_found', { text: 'The account has just been removed.' })
   const now = Math.floor(clock.now() / 1_000)
   const tar = makeTar(write, now)
   await tar.text(names.readme, README)

@@ -224,7 +224,7 @@ export function makeIndexer(parts: Parts) {
       return progress !== undefined && progress.next === undefined && progress.id.includes(`:${epoch}:`)
     },
     async close(): Promise<void> {
-      closing.abort(new Busy('The server stops.'))
+      closing.abort(new Busy('The server is stopping.'))
       clearTimeout(timer)
       await running
       await index.close()

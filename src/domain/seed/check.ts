@@ -159,7 +159,7 @@ function checkUser({ path, value: user }: Placed<SeedUser>, note: Note): void {
   if (quota !== undefined && quotaBytes(quota) === undefined)
     note([...path, 'quota'], `must be a size such as 10GB, none or default, not "${quota}"`)
   const ways = PASSWORDS.filter((way) => user[way] !== undefined)
-  if (ways.length > 1) note([...path, ways[1]!], `stands beside ${ways[0]}: one way to give the password is enough`)
+  if (ways.length > 1) note([...path, ways[1]!], `cannot be combined with ${ways[0]}: give the password in one way`)
   if (password !== undefined)
     note(
       [...path, 'password'],

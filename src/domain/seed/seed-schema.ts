@@ -102,7 +102,7 @@ const Room = object({
   name: text('Its name.'),
   type: optional(Type.Union([Type.Literal('channel'), Type.Literal('dm')])),
   creator: Username,
-  members: optional(Type.Array(Username, { description: 'Who is in it beside the creator.', maxItems: 10_000 })),
+  members: optional(Type.Array(Username, { description: 'The other members.', maxItems: 10_000 })),
   messages: optional(Type.Array(Message)),
 })
 

@@ -69,8 +69,8 @@ export const undoableRows = {
     const { table, row } = change
     if (change.kind === 'row_removed') return undoableRows.add(tx, user, table, change.values, now)
     const stored = await rowIn(tx, user, table, row)
-    if (!stored) throw fault('gone', { text: 'The row was removed since.' })
-    if (stored['version'] !== change.version) throw fault('conflict', { text: 'The row was changed since.' })
+    if (!stored) throw fault('gone', { text: 'The row has been removed since.' })
+    if (stored['version'] !== change.version) throw fault('conflict', { text: 'The row has changed since.' })
     if (change.kind === 'row_changed')
       return undoableRows.change(tx, user, { table, row, values: change.before, version: change.version }, now)
     await one(tx, user, { table, operation: 'DELETE', data: { id: row }, base_version: change.version }, now)

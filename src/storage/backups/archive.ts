@@ -56,7 +56,7 @@ async function* tarOf(entries: Iterable<Entry>, stored: (bytes: number) => void)
       stored(part.length)
       yield part
     }
-    if (left !== 0) throw new DamagedBackup(`${entry.name} has another length than the database says.`)
+    if (left !== 0) throw new DamagedBackup(`${entry.name} differs in length from the database.`)
     yield tarPadding(entry.size)
   }
   yield tarEnd()

@@ -29,7 +29,7 @@ export async function openBytes(path: string): Promise<OpenFile> {
             if (errorCode(cause) === 'EIO') throw new DamagedBackup(`${path} cannot be read from the disk.`, { cause })
             throw cause
           })
-          if (bytesRead === 0) throw new DamagedBackup(`${path} is cut off.`)
+          if (bytesRead === 0) throw new DamagedBackup(`${path} is truncated.`)
           at += bytesRead
           yield buffer.subarray(0, bytesRead)
         }

@@ -109,7 +109,7 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
     id,
     async assertHeld() {
       if ((await touched(path)) === undefined)
-        throw new RepositoryBusy('This run stood still too long and lost its lock on the backups: run it again.')
+        throw new RepositoryBusy('This run was paused too long and lost its lock on the backups: run it again.')
     },
     release,
   }

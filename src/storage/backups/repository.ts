@@ -77,7 +77,7 @@ export function parseHeader(text: string, place: string): RepositoryHeader {
     const { format, repository, server_id, encrypted } = JSON.parse(text) as Partial<RepositoryHeader>
     const isOne = HEX.test(repository ?? '') && HEX.test(server_id ?? '') && typeof encrypted === 'boolean'
     if (isOne && format === 1) return { format, repository: repository!, server_id: server_id!, encrypted }
-    if (isOne) throw new BadRepository(`${place} was made by a newer version of svc: update svc.`)
+    if (isOne) throw new BadRepository(`${place} was created by a newer version of svc: update svc.`)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }

@@ -102,7 +102,7 @@ async function allOf(source: AsyncIterable<Uint8Array>): Promise<Buffer> {
 /** The bytes inside a payload, any part of them. What is yielded is authentic. Throws `DamagedBackup`, which names `what` it is. */
 export async function openSealed(key: StreamKey, sealed: Bytes, what: string): Promise<Bytes> {
   const size = plainSize(sealed.size)
-  if (size === undefined) throw new DamagedBackup(`${what} is cut off.`)
+  if (size === undefined) throw new DamagedBackup(`${what} is truncated.`)
   const payloadKey = keyOf(key, await allOf(sealed.read(0, NONCE)))
   const last = Math.max(0, Math.ceil(size / CHUNK) - 1)
   return {

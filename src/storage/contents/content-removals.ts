@@ -40,7 +40,7 @@ export async function newestRemoval(on: Reader, sha256: string): Promise<number>
     const head = await headOf(on)
     const newest = await first(newestQuery(on, { sha256 }))
     if (!newest || newest.is_over === 1 || newest.at < Date.now() - ABANDONED) return head
-    if (waited >= WAIT) throw new Busy('This content is just being removed. Try again in some minutes.')
+    if (waited >= WAIT) throw new Busy('This content is being removed. Try again in a few minutes.')
     await pause(POLL_MS)
   }
 }

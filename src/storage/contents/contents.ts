@@ -144,7 +144,7 @@ export function makeContents(database: Database, blobs: BlobStore): Contents {
       const { sha256, data, arrived_at, seen } = staged
       if (arrived_at === undefined) throw new Error(`Content ${sha256} is claimed before it was published.`)
       if (data === null && Date.now() - arrived_at > LEAST_GRACE / 2)
-        throw new Busy('The clock moved on while the content was stored. Send it again.')
+        throw new Busy('The clock jumped while the content was stored. Send it again.')
       if (seen !== undefined) await assertNotRemoved(tx, sha256, seen)
       await ensureRow(tx, staged, now)
     },

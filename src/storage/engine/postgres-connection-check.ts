@@ -10,7 +10,7 @@ import type { Database, Writer } from './database.ts'
  */
 async function assertPrimary(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  if (rows[0]!.standby) throw new Busy('The database server is a standby, and takes no writes.')
+  if (rows[0]!.standby) throw new Busy('The database server is a standby and accepts no writes.')
 }
 
 /** The key in `instance` that says where the rows were moved to. */

@@ -20,7 +20,7 @@ export interface Changed {
 
 /** Finds an option by name; fault `not_found` if there is none. */
 export function optionNamed(name: string): Option {
-  if (!isOption(name)) throw fault('not_found', { text: `There is no option "${name}": svc config list lists them.` })
+  if (!isOption(name)) throw fault('not_found', { text: `There is no setting "${name}": svc config list lists them.` })
   return options[name] as Option
 }
 

@@ -89,7 +89,8 @@ export function makeSources(folder: string | undefined): Sources {
       if (size > SECRET_BYTES) throw new SourceError(`${path} is too large for a password`)
       const text = (await readFile(place, 'utf8').catch(throwSourceError(path))).replace(/\r?\n$/, '')
       if (text === '') throw new SourceError(`there is no password in ${path}`)
-      if (/[\r\n]/.test(text)) throw new SourceError(`${path} has more than one line: it must hold the password alone`)
+      if (/[\r\n]/.test(text))
+        throw new SourceError(`${path} has more than one line: it must contain only the password`)
       return text
     },
   }

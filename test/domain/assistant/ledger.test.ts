@@ -122,10 +122,10 @@ describe('what changed since stays, and is said', () => {
     const { items } = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
     expect(items.map(({ target, status, reason = '' }) => [target, status, reason])).toEqual([
       ['/fine.txt', 'undone', ''],
-      ['/dir2', 'refused', 'It was changed since.'],
+      ['/dir2', 'refused', 'It has changed since.'],
       ['/gone.txt', 'refused', 'Something with that name exists already.'],
-      ['/replaced.txt', 'refused', 'It was changed since.'],
-      ['/edited.txt', 'refused', 'It was changed since.'],
+      ['/replaced.txt', 'refused', 'It has changed since.'],
+      ['/edited.txt', 'refused', 'It has changed since.'],
     ])
     expect(await treeOf(ada)).toMatchObject({
       '/edited.txt': 'by me',
@@ -149,8 +149,8 @@ describe('what changed since stays, and is said', () => {
     await ada.push({ table: 'svc_notes', operation: 'DELETE', data: { id: two!.id } })
     const { items, change_set_id } = await bench.ledger.undo({ user: ada.id, allowsCode: true }, changeSet.id()!)
     expect(items).toMatchObject([
-      { status: 'refused', reason: 'The row was removed since.' },
-      { status: 'refused', reason: 'The row was changed since.' },
+      { status: 'refused', reason: 'The row has been removed since.' },
+      { status: 'refused', reason: 'The row has changed since.' },
     ])
     expect(change_set_id).toBeNull()
     expect((await rowsOf(ada)).notes).toMatchObject([{ title: 'Mine' }])

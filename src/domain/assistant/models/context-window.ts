@@ -44,7 +44,7 @@ export function fitMessages(
   const asked = messages.slice(question)
   const first = [system, asked[0]].filter((one) => one !== undefined)
   if (totalCost(first) > room)
-    throw fault('too_large', { text: 'The message is longer than the model can read; truncateResults it.' })
+    throw fault('too_large', { text: 'The message is longer than the model can read; shorten it.' })
   const now = truncateResults(asked, room - (system ? costOf(system) : 0))
   let left = room - totalCost(now) - (system ? costOf(system) : 0)
   let from = before.length

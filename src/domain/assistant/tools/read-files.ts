@@ -35,7 +35,7 @@ export function page(path: string, text: string, offset = 0): string {
   const part = text.slice(offset, end).toWellFormed()
   return offset === 0 && end === text.length
     ? part
-    : `[characters ${offset} to ${end} of ${text.length}${end < text.length ? `; go on with offset ${end}` : ''}]\n${part}`
+    : `[characters ${offset} to ${end} of ${text.length}${end < text.length ? `; continue with offset ${end}` : ''}]\n${part}`
 }
 
 export const readingTools = ({ desktop }: FileBrowser): Tool[] => [

@@ -47,7 +47,7 @@ async function* snapshot(
     left.bytes -= size
     left.files -= 1
     if (left.bytes < 0 || left.files < 0)
-      throw fault('too_large', { text: `A command is given at most ${SNAPSHOT.files} files of 64 MiB together.` })
+      throw fault('too_large', { text: `A command can be given at most ${SNAPSHOT.files} files, 64 MiB together.` })
     yield { path: path.slice(1), content: await read(sha256) }
   }
   async function* below(folder: string): AsyncGenerator<SandboxFile> {
@@ -106,7 +106,7 @@ export function commandTool(files: FileReader, sandbox: Sandbox): Tool {
     async run({ account, signal }, { command, paths = [] }) {
       const reason = refusedCommand(command)
       if (reason !== undefined) throw fault('forbidden', { text: `The command is refused: ${reason}.` })
-      if (command.includes('\0')) throw fault('bad_request', { text: 'The command holds a NUL.' })
+      if (command.includes('\0')) throw fault('bad_request', { text: 'The command contains a NUL character.' })
       const result = await serialised(account.id, () =>
         sandbox.run({ command, files: snapshot(files, account.id, paths), signal }),
       )

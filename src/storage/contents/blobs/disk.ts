@@ -114,7 +114,7 @@ export async function openDisk(folder: string): Promise<BlobStore> {
       await publish(name, sha256)
     } catch (error) {
       if (errorCode(error) !== 'ENOENT' || (await factsOf(name))) throw error
-      throw new Busy('What was received has been swept away meanwhile. Send it again.', { cause: error })
+      throw new Busy('The received content was removed in the meantime. Send it again.', { cause: error })
     }
   }
 

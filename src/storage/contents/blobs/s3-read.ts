@@ -49,7 +49,7 @@ async function* bytesOf(
       // A range after the end is empty, as with a file.
       if (error.status === 416 && etag === null) return undefined
       if (error.status === 412)
-        throw new Busy('The content was stored again while it was read. Try again.', { cause: error })
+        throw new Busy('The content was replaced while it was read. Try again.', { cause: error })
       throw error
     }
   }

@@ -118,8 +118,7 @@ async function waitForRemovals(
     }
     if (!isMarked) return wasAbandoned
     const wait = backoff.next()
-    if (wait === undefined)
-      throw new Busy('This content is just being removed from the store. Try again in some minutes.')
+    if (wait === undefined) throw new Busy('This content is being removed from the store. Try again in a few minutes.')
     await sleep(wait)
   }
 }
@@ -136,5 +135,5 @@ export async function sendPersistently(
     if (await waitForRemovals(requests, place, sha256, checks)) continue
     if (await factsOf(requests, key)) return
   }
-  throw new Busy(`The store ${place.name} does not keep what it is sent. Try again in a moment.`)
+  throw new Busy(`The store ${place.name} loses what was sent to it. Try again in a moment.`)
 }
