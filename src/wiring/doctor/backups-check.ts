@@ -52,7 +52,7 @@ const backupAge: Check = {
 
 const backupProven: Check = {
   id: 'backup-proven',
-  summary: 'a backup was restored to see whether it can be',
+  summary: 'a backup was restored as a test',
   async runChecks({ domain: { backups } }) {
     const [proven, last] = [await backups.lastProvenRestore(), await backups.lastBackup()]
     if (!proven && !last) return fine(findingText('drill_impossible'))
