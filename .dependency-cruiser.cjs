@@ -64,7 +64,7 @@ const storageRooms = {
   feed: ['engine'],
   files: ['engine', 'feed'],
   accounts: ['engine', 'feed', 'files'],
-  chat: ['engine', 'files', 'accounts'],
+  chat: ['engine', 'feed', 'files', 'accounts'],
   assistant: ['engine'],
   desktop: ['engine'],
   instance: ['engine', 'feed', 'accounts'],

@@ -23,6 +23,7 @@ import { folderList } from './folder-list.ts'
 import { help } from './help.ts'
 import { login, login2fa } from './login.ts'
 import { longPoll } from './long-poll.ts'
+import { largeRoom, largeRoomPostgres } from './large-room.ts'
 import { largeDownload, largeUpload } from './large-file.ts'
 import { manifest, memory, memoryAtOnce } from './manifest.ts'
 import { noopSync, noopWork } from './noop-sync.ts'
@@ -69,6 +70,8 @@ const figures: readonly Figure[] = [
   thumbnails,
   chatSend,
   chatPoll,
+  largeRoom,
+  largeRoomPostgres,
   chatStart,
   chatShow,
   desktopScript,

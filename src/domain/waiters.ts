@@ -4,6 +4,8 @@ import type { Listener } from '../storage/engine/database.ts'
 export interface Waiters {
   /** Resolves when the head passes `cursor`, after `ms`, or when `signal` aborts. */
   wait(id: number, cursor: number, ms: number, signal: AbortSignal): Promise<void>
+  /** Looks at the heads of these, if anybody waits for them. */
+  check(ids: Iterable<number>): void
   /** Ends all waits. */
   close(): void
 }
@@ -96,6 +98,9 @@ export function makeWaiters({ hear, heads, checkIntervalMs = POLL_MS }: Parts): 
         schedule()
         pollOnce(id)
       }),
+    check(ids) {
+      for (const id of ids) if (sleepers.has(id)) pollOnce(id)
+    },
     close() {
       closed = true
       for (const own of sleepers.values()) for (const { wake } of own) wake()

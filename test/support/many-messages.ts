@@ -1,5 +1,5 @@
 import { insertMessage } from '../../src/storage/chat/messages.ts'
-import { recordRoom } from '../../src/storage/chat/room-feed.ts'
+import { beginRoom } from '../../src/storage/chat/room-feed.ts'
 import { takeRoom } from '../../src/storage/chat/rooms.ts'
 import type { Database } from '../../src/storage/engine/database.ts'
 
@@ -20,5 +20,5 @@ export const sayMany = (
       .set({ stamp: stamp + count })
       .where('id', '=', room)
       .execute()
-    await recordRoom(tx, { room, deleted: false }, now)
+    await beginRoom(tx, { room }, now)
   })

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
@@ -239,6 +240,67 @@ describe.skipIf(programs === undefined)('servers that share a database and a buc
 
     for (const server of [one, two]) await server.close()
     await expect.poll(() => listeningAt(place.url)).toBe(0)
+  })
+
+  test('tell members of a large room what was said on another one', async () => {
+    const place = await site()
+    const never = { checkIntervalMs: DAY }
+    const [one, two] = [await place.start({}, never), await place.start({}, never)]
+    const ground = { url: one.url, database: place.database, clock: place.clock }
+    const people: Account[] = []
+    for (let index = 0; index < 40; index += 1)
+      people.push(await makeAccount(ground, { username: `person-${index}`, role: index === 0 ? 'admin' : 'user' }))
+    const room = await channelOf(people[0]!, ...people.slice(1))
+    await say(people[0]!, room, 'hello')
+    const asleep = sleepersOf(one)
+    for (const text of ['one', 'two']) {
+      const waiting = await Promise.all(
+        people.map(async (person) => ({ page: person.delta((await person.delta(0)).cursor, { wait: 55 }) })),
+      )
+      await asleep(people.length)
+      const { message_id } = await say(at(two, people[1]!), room, text)
+      for (const { page } of waiting)
+        expect((await page).changes).toMatchObject([{ operation: 'INSERT', data: { id: message_id, content: text } }])
+    }
+    // Whoever reads on both servers at once gets the same positions.
+    const sides = people.flatMap((person) => [person, at(two, person)])
+    await Promise.all([say(people[2]!, room, 'three'), say(at(two, people[3]!), room, 'four')])
+    const pages = await Promise.all(sides.map((side) => side.delta(0)))
+    for (let index = 0; index < pages.length; index += 2) expect(pages[index]).toEqual(pages[index + 1])
+    expect(pages[0]!.changes.map(({ data }) => data['content'] ?? data['name'])).toHaveLength(6)
+    expect(await one.local.domain.instance.storage.check()).toMatchObject({ problems: [] })
+  })
+
+  test('write to every feed of a large room while an older version is connected', async () => {
+    const place = await site()
+    const one = await place.start()
+    const ground = { url: one.url, database: place.database, clock: place.clock }
+    const people: Account[] = []
+    for (let index = 0; index < 34; index += 1)
+      people.push(await makeAccount(ground, { username: `person-${index}`, role: index === 0 ? 'admin' : 'user' }))
+    const older = new pg.Client(`${place.url}?application_name=svc%2001234567`)
+    await older.connect()
+    const room = await channelOf(people[0]!, ...people.slice(1))
+    const entries = async () => {
+      const { q } = place.database.read
+      const found = await q.selectFrom('changes').select('user_id').where('tbl', '=', 'svc_messages').execute()
+      return found.length
+    }
+    await say(people[0]!, room, 'in every feed')
+    expect(await entries()).toBe(34)
+    await older.end()
+    // The server forgets the connection a moment later. This message is the last one that is entered at once.
+    await expect
+      .poll(async () => {
+        await say(people[0]!, room, 'hello')
+        const { q } = place.database.read
+        return (await q.selectFrom('rooms').select('feed_stamp').executeTakeFirstOrThrow()).feed_stamp
+      })
+      .not.toBeNull()
+    const before = await entries()
+    await say(people[0]!, room, 'later')
+    expect(await entries()).toBe(before)
+    expect((await people[1]!.delta(0)).changes.at(-1)).toMatchObject({ data: { content: 'later' } })
   })
 
   test('answer a mention of the assistant once, whichever of them hears of the next one', async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
-import { recordForMembers, recordRoom } from '../../storage/chat/room-feed.ts'
+import { beginRoom, endRoom, recordForMembers } from '../../storage/chat/room-feed.ts'
 import {
   activeAmong,
   deleteMember,
@@ -59,7 +59,7 @@ async function assertActive(tx: Writer, users: number[]): Promise<void> {
 
 /** Removes a member. Deletes the room if nobody is left: nobody could join it again. */
 async function removeMember(tx: Writer, room: number, user: number, now: number): Promise<void> {
-  await recordRoom(tx, { room, user, deleted: true }, now)
+  await endRoom(tx, { room, user }, now)
   await deleteMember(tx, room, user)
   if (!(await hasMembers(tx, room))) await deleteRoom(tx, room)
 }
@@ -89,8 +89,7 @@ export async function openRoomIn(
 export async function inviteIn(tx: Writer, room: number, user: number, users: number[], now: number): Promise<void> {
   const { stamp } = await enterChannel(tx, room, user, now)
   await assertActive(tx, users)
-  for (const person of await insertMembers(tx, room, users, stamp))
-    await recordRoom(tx, { room, user: person, deleted: false }, now)
+  for (const person of await insertMembers(tx, room, users, stamp)) await beginRoom(tx, { room, user: person }, now)
 }
 
 const sortedIds = (users: readonly number[]): number[] => [...new Set(users)].sort((a, b) => a - b)
@@ -155,7 +154,7 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
       const found = isAdmin ? await takeRoom(tx, room, now) : await enterRoom(tx, room, author.id, now)
       if (!found) throw notMember()
       assertCreator(author, found)
-      await recordRoom(tx, { room, deleted: true }, now)
+      await endRoom(tx, { room }, now)
       await deleteRoom(tx, room)
       if (found.created_by !== author.id)
         await audit.record(tx, { kind: 'room.removed', by: author.id, detail: { id: room, name: found.name } })

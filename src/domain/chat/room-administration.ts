@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { recordRoom } from '../../storage/chat/room-feed.ts'
+import { endRoom } from '../../storage/chat/room-feed.ts'
 import { deleteRoom, takeRoom } from '../../storage/chat/rooms.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { allMembersOf, roomOverviews, type RoomMember, type RoomOverview } from '../../storage/chat/room-overview.ts'
@@ -33,7 +33,7 @@ export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
     return database.write('instance', async (tx) => {
       const removed = await find(tx, room)
       await takeRoom(tx, room, now)
-      await recordRoom(tx, { room, deleted: true }, now)
+      await endRoom(tx, { room }, now)
       await deleteRoom(tx, room)
       const { id, name, members, messages, files, bytes } = removed
       await audit.record(tx, { kind: 'room.removed', detail: { id, name, members, messages, files, bytes } })

@@ -1,10 +1,10 @@
 import { DAY } from '../../base/clock.ts'
 import { compact } from '../../storage/feed/changes.ts'
-import { forgetDeletions } from '../../storage/chat/messages.ts'
 import { collectorIsHeld } from '../../storage/contents/collector-holds.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
 import { forgettable, removable } from '../../storage/contents/unreferenced.ts'
 import { ClockInDoubt, noteRun } from './clock-jump.ts'
+import { forgetMessageDeletions } from './message-deletions.ts'
 import { CONTENT_GRACE, type UpkeepParts } from './upkeep.ts'
 
 export interface Collected {
@@ -71,7 +71,7 @@ export function makeCleanup({ database, contents, history, clock, settings }: Up
       await assertClock(clock.now())
       return {
         tombstones: await inSlices(database, (tx, limit) => compact(tx, before, limit)),
-        messages: await inSlices(database, (tx, limit) => forgetDeletions(tx, before, limit)),
+        messages: await forgetMessageDeletions(database, before, clock.now()),
       }
     },
 

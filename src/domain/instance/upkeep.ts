@@ -5,7 +5,6 @@ import { forgetConfirmations } from '../../storage/assistant/confirmations.ts'
 import { forgetSets } from '../../storage/assistant/ledger.ts'
 import { forgetAudit } from '../../storage/instance/audit.ts'
 import { compact } from '../../storage/feed/changes.ts'
-import { forgetDeletions } from '../../storage/chat/messages.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import { forgetKeys, forgetOperations } from '../../storage/feed/pushes.ts'
@@ -20,6 +19,7 @@ import { AUDIT_MEMORY } from './audit.ts'
 import { noteRun, type ClockJump } from './clock-jump.ts'
 import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
+import { forgetMessageDeletions } from './message-deletions.ts'
 import { trim } from './trim.ts'
 
 /** Amounts removed by one run. */
@@ -74,7 +74,7 @@ export const makeUpkeep =
     const today = Math.floor(now / DAY)
     await attemptAll([
       async () => void (removed.tombstones = await forget(compact, outdated)),
-      () => forget(forgetDeletions, outdated),
+      () => forgetMessageDeletions(database, outdated, now),
       async () => void (removed.trash = await history.forgetTrash(kept)),
       async () => void (removed.versions = await history.forgetVersions(kept)),
       () => forget(forgetSets, kept),

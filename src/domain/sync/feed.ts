@@ -4,6 +4,7 @@ import { yieldToOthers } from '../turn.ts'
 import { fault } from '../../contract/errors.ts'
 import { DELTA_LIMIT } from '../../contract/limits.ts'
 import { feedTables, SCHEMA_VERSION } from '../../contract/tables.ts'
+import { largeRoomsOf } from '../../storage/chat/pending-changes.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type FeedRow,
   type FeedSource,
 } from '../../storage/feed/feed.ts'
-import type { Waiters } from '../waiters.ts'
+import type { FeedWaiters } from './feed-waiters.ts'
 import { shapes, toWire } from './table-shapes.ts'
 
 export interface Since {
@@ -131,50 +132,63 @@ async function listOf(at: Reader, user: number, table: string): Promise<JsonList
 }
 
 export const makeFeed = (
-  deps: { database: Database; news: Waiters; epoch: () => string },
+  deps: { database: Database; news: FeedWaiters; takeOver: (user: number) => Promise<boolean>; epoch: () => string },
   exclusively = makeKeyedMutex<number>(),
   longPages = makeKeyedMutex<number>(),
-) => ({
-  /**
-   * Changes after a cursor, oldest first. Faults: `epoch_mismatch` for a cursor of another server or from before a
-   * restore, `cursor_expired` if tombstones after it were deleted.
-   */
-  async changesSince(
-    user: number,
-    { cursor, limit = DELTA_LIMIT.default, wait = 0, epoch }: Since,
-    signal: () => AbortSignal,
-  ): Promise<Page> {
-    const { database, news } = deps
-    const max = Math.min(limit, DELTA_LIMIT.max)
-    if (epoch !== undefined && epoch !== deps.epoch()) throw fault('epoch_mismatch')
-    if (wait > 0 && cursor === (await headOf(database.read, user))?.seq) {
-      await news.wait(user, cursor, wait * 1_000, signal())
-    }
-    // All queries need one snapshot: otherwise rows move in the feed, and tombstones disappear, between them.
-    const read = () =>
-      database.snapshot(async (at) => {
-        const head = (await headOf(at, user))!
-        if (cursor > head.seq) throw fault('epoch_mismatch')
-        if (cursor < head.oldest) throw fault('cursor_expired')
-        return pageAfter(at, user, cursor, max, head.seq)
-      })
-    // A page of several parts holds a connection while other tasks run.
-    const isLong = max > PART && (await headOf(database.read, user))!.seq - cursor > PART
-    return isLong ? longPages(user, read) : read()
-  },
+) => {
+  /** Takes over what happened in the large rooms of an account. Returns these, and whether something is still pending. */
+  async function catchUp(user: number): Promise<{ rooms: number[]; isBehind: boolean }> {
+    const found = await largeRoomsOf(deps.database.read, user)
+    const isBehind = found.some((room) => room.isBehind) && !(await deps.takeOver(user))
+    return { rooms: found.map(({ room_id }) => room_id), isBehind }
+  }
 
-  /** All rows of the account in these tables and the matching cursor, from one snapshot. */
-  everything: (user: number, wanted: readonly string[] = feedTables) =>
-    exclusively(user, () =>
-      deps.database.snapshot(async (at) => {
-        const { seq } = (await headOf(at, user))!
-        const data: Record<string, JsonList<Row>> = {}
-        for (const table of wanted) data[table] = await listOf(at, user, table)
-        return { data, cursor: seq, schema_version: SCHEMA_VERSION }
+  return {
+    /**
+     * Changes after a cursor, oldest first. Faults: `epoch_mismatch` for a cursor of another server or from before a
+     * restore, `cursor_expired` if tombstones after it were deleted.
+     */
+    async changesSince(
+      user: number,
+      { cursor, limit = DELTA_LIMIT.default, wait = 0, epoch }: Since,
+      signal: () => AbortSignal,
+    ): Promise<Page> {
+      const { database, news } = deps
+      const max = Math.min(limit, DELTA_LIMIT.max)
+      if (epoch !== undefined && epoch !== deps.epoch()) throw fault('epoch_mismatch')
+      const { rooms, isBehind } = await catchUp(user)
+      if (wait > 0 && cursor === (await headOf(database.read, user))?.seq) {
+        await news.wait({ user, rooms, cursor, isBehind }, wait * 1_000, signal())
+        if (rooms.length > 0) await catchUp(user)
+      }
+      // All queries need one snapshot: otherwise rows move in the feed, and tombstones disappear, between them.
+      const read = () =>
+        database.snapshot(async (at) => {
+          const head = (await headOf(at, user))!
+          if (cursor > head.seq) throw fault('epoch_mismatch')
+          if (cursor < head.oldest) throw fault('cursor_expired')
+          return pageAfter(at, user, cursor, max, head.seq)
+        })
+      // A page of several parts holds a connection while other tasks run.
+      const isLong = max > PART && (await headOf(database.read, user))!.seq - cursor > PART
+      return isLong ? longPages(user, read) : read()
+    },
+
+    /** All rows of the account in these tables and the matching cursor, from one snapshot. */
+    everything: (user: number, wanted: readonly string[] = feedTables) =>
+      exclusively(user, async () => {
+        await catchUp(user)
+        return deps.database.snapshot(async (at) => {
+          const { seq } = (await headOf(at, user))!
+          const data: Record<string, JsonList<Row>> = {}
+          for (const table of wanted) data[table] = await listOf(at, user, table)
+          return { data, cursor: seq, schema_version: SCHEMA_VERSION }
+        })
       }),
-    ),
 
-  async head(user: number): Promise<number> {
-    return (await headOf(deps.database.read, user))!.seq
-  },
-})
+    async head(user: number): Promise<number> {
+      await catchUp(user)
+      return (await headOf(deps.database.read, user))!.seq
+    },
+  }
+}

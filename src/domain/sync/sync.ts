@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts'
 import type { TableName } from '../../contract/tables.ts'
-import { headsOf } from '../../storage/feed/changes.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import { rowsOf } from './bulk-rows.ts'
 import { makeFeed } from './feed.ts'
-import { makeWaiters } from '../waiters.ts'
+import { makeFeedWaiters } from './feed-waiters.ts'
+import { makeTakeOver } from './take-over.ts'
 import { makePush } from './push.ts'
 
 export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
@@ -22,13 +22,10 @@ interface Parts {
 
 /** Rows and the change feed of accounts. */
 export function makeSync({ database, clock, epoch, checkIntervalMs }: Parts) {
-  const news = makeWaiters({
-    hear: (hearer) => database.listen('feed', hearer),
-    heads: (users) => headsOf(database.read, users),
-    checkIntervalMs,
-  })
+  const news = makeFeedWaiters({ database, checkIntervalMs })
+  const takeOver = makeTakeOver({ database, clock })
   return {
-    ...makeFeed({ database, news, epoch }),
+    ...makeFeed({ database, news, takeOver, epoch }),
     ...makePush({ database, clock }),
     /** All rows of an account in one table in API format, by ID. */
     rows: (user: number, table: TableName) => rowsOf(database.read, user, table),

@@ -66,8 +66,8 @@ async function endMessages(tx: Writer, user: number, limit: number, now: number)
   const some = await selectMessages(tx, user, limit, false)
   if (!some) return 0
   const { room, ids, rows } = some
-  await recordSome(tx, { room, messages: ids, deleted: true }, now)
   const before = await reserveStamps(tx, room, ids.length, now)
+  await recordSome(tx, { room, messages: ids, deleted: true }, now)
   await sql`insert into deleted_messages (message_id, room_id, deleted_at)
     select id, room_id, ${before} + row_number() over (order by timestamp)
     from messages where id in (${sql.join(ids)})`.execute(tx.q)

@@ -1,8 +1,13 @@
 import { sql, type RawBuilder } from 'kysely'
 import { prepared, type Writer } from '../engine/database.ts'
+import { hasOlderPeers } from '../engine/postgres-peers.ts'
 
-// Changes in a room appear in the feed of each member. One statement advances all feeds and another writes the changes,
-// however many members there are. The room's row is locked first, so that changes of one room are serialized.
+// Changes in a room appear in the feed of each member. In small rooms one statement advances all feeds and another writes the changes.
+// In large ones only the time of the change is noted, and each feed takes it over later (`pending-changes.ts`). The room's row is
+// locked first, so that changes of one room are serialized.
+
+/** Members of a room from which on their feeds take its changes over. */
+const LARGE = 33
 
 interface Moved {
   user_id: number
@@ -45,14 +50,56 @@ const recordQuery = prepared<Row, never>(({ q, p }) => ({
       where m.room_id = ${p.room} ${takeOver}`.compile(q),
 }))
 
-/** Records a change of a room or of one of its messages in the feed of every member. */
+const deferQuery = prepared<{ room: number }, { id: number }>(({ q, p }) =>
+  q
+    .updateTable('rooms')
+    .set({ feed_stamp: sql`stamp` })
+    .where('id', '=', p.room)
+    .where('feed_stamp', 'is not', null)
+    .returning('id'),
+)
+
+/** Notes that a room changed at its current time, for the feeds to take it over; false for small rooms. */
+const defer = async (tx: Writer, room: number): Promise<boolean> => (await deferQuery(tx, { room })).length > 0
+
+const deferName = (tx: Writer, room: number) =>
+  tx.q
+    .updateTable('rooms')
+    .set({ renamed_at: sql`stamp` })
+    .where('id', '=', room)
+    .execute()
+
+/** From now on the feeds of the members take over what changes in the room; everything before is in them. */
+async function becomeLarge(tx: Writer, room: number): Promise<void> {
+  // Servers of older versions do not take over.
+  if (await hasOlderPeers(tx)) return
+  await tx.q
+    .updateTable('rooms')
+    .set({ feed_stamp: sql`stamp` })
+    .where('id', '=', room)
+    .execute()
+  await tx.q
+    .updateTable('room_members')
+    .set({ feed_stamp: sql`(select stamp from rooms where rooms.id = room_members.room_id)` })
+    .where('room_id', '=', room)
+    .execute()
+}
+
+/** Records a change of a room, or of one of its messages, that has the room's current time, for every member. */
 export async function recordForMembers(
   tx: Writer,
   change: { room: number; table: Row['table']; row: number; deleted: boolean },
   now: number,
 ): Promise<void> {
-  notifyFeeds(tx, await advanceQuery(tx, { room: change.room, count: 1 }))
+  const { room, table } = change
+  if (await defer(tx, room)) {
+    if (table === 'svc_rooms') await deferName(tx, room)
+    return
+  }
+  const moved = await advanceQuery(tx, { room, count: 1 })
+  notifyFeeds(tx, moved)
   await recordQuery(tx, { ...change, deleted: change.deleted ? 1 : 0, now })
+  if (moved.length >= LARGE) await becomeLarge(tx, room)
 }
 
 type Part = RawBuilder<unknown>
@@ -67,48 +114,96 @@ async function count(tx: Writer, messages: Part): Promise<number> {
   return Number(rows[0]!.count)
 }
 
-async function advanceFeeds(tx: Writer, members: Part, by: number): Promise<void> {
+async function advanceFeeds(tx: Writer, members: Part, by: Part): Promise<void> {
   const { rows } = await sql<Moved>`update counters set seq = seq + ${by}
     where user_id in (${members}) returning user_id, seq`.execute(tx.q)
   notifyFeeds(tx, rows)
 }
 
-/** Records one change per message in each feed, in order, at the positions that begin `back` before its head. */
+interface MessageChanges {
+  members: Part
+  messages: Part
+  count: number
+  deleted: boolean
+  /** Restricts the pairs of a feed `c` and a message `s`. */
+  where?: Part
+}
+
+/** Records one change per message in each feed, in order, at its last positions. */
 const recordMessages = (
   tx: Writer,
-  { members, messages, back, deleted }: { members: Part; messages: Part; back: number; deleted: boolean },
+  { members, messages, count: several, deleted, where = sql`` }: MessageChanges,
   now: number,
 ) =>
   sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
-    select c.user_id, 'svc_messages', s.id, c.seq - ${back} + s.place, c.seq - ${back} + s.place, ${deleted ? 1 : 0}, ${now}
-    from counters c cross join (select id, row_number() over (order by timestamp) as place from ${messages}) s
-    where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
+    select c.user_id, 'svc_messages', s.id, c.seq - ${several} + s.place, c.seq - ${several} + s.place, ${deleted ? 1 : 0}, ${now}
+    from counters c cross join (select id, timestamp, row_number() over (order by timestamp) as place from ${messages}) s
+    where c.user_id in (${members}) ${where} ${takeOver}`.execute(tx.q)
 
-/** Adds a room with all messages to its members' feeds, or ends it there. Call while they are members. */
-export async function recordRoom(
+const recordRoomRow = (tx: Writer, { room, members, back, deleted }: RoomRow, now: number) =>
+  sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
+    select c.user_id, 'svc_rooms', ${room}, c.seq - ${back}, c.seq - ${back}, ${deleted ? 1 : 0}, ${now}
+    from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
+
+interface RoomRow {
+  room: number
+  members: Part
+  back: number
+  deleted: boolean
+}
+
+/** Enters a room with all messages in the feed of a member, or of all. */
+export async function beginRoom(
   tx: Writer,
-  { room, user, deleted }: { room: number; user?: number; deleted: boolean },
+  { room, user }: { room: number; user?: number },
   now: number,
 ): Promise<void> {
   const [members, messages] = [membersOf(room, user), messagesIn(room)]
   const several = await count(tx, messages)
-  await advanceFeeds(tx, members, several + 1)
-  // A room appears before its messages and ends after them.
-  const back = deleted ? 0 : several
-  await recordMessages(tx, { members, messages, back: deleted ? several + 1 : several, deleted }, now)
-  await sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
-    select c.user_id, 'svc_rooms', ${room}, c.seq - ${back}, c.seq - ${back}, ${deleted ? 1 : 0}, ${now}
-    from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
+  await advanceFeeds(tx, members, sql`${several + 1}`)
+  await recordRoomRow(tx, { room, members, back: several, deleted: false }, now)
+  await recordMessages(tx, { members, messages, count: several, deleted: false }, now)
 }
 
-/** Records the end of some messages, or their current state, in the members' feeds. */
+/** Ends a room in the feed of a member, or of all: after every message that the feed has. Call while they are members. */
+export async function endRoom(tx: Writer, { room, user }: { room: number; user?: number }, now: number): Promise<void> {
+  const members = membersOf(room, user)
+  // Of a message that was deleted, a feed that did not take this over still has the row.
+  const messages = sql`(select id, timestamp as place from messages where room_id = ${room}
+    union all select message_id, deleted_at from deleted_messages where room_id = ${room})`
+  const has = (account: Part) =>
+    sql`c.user_id = ${account} and c.tbl = 'svc_messages' and c.row_id = s.id and c.deleted = 0`
+  await advanceFeeds(
+    tx,
+    members,
+    sql`1 + (select count(*) from ${messages} s join changes c on ${has(sql`counters.user_id`)})`,
+  )
+  await sql`update changes set seq = k.seq - ended.place, deleted = 1, changed_at = ${now} from counters k, (
+      select c.user_id, c.row_id, row_number() over (partition by c.user_id order by s.place desc, s.id desc) as place
+      from room_members m cross join ${messages} s join changes c on ${has(sql`m.user_id`)}
+      where m.room_id = ${room} and m.user_id in (${members})
+    ) ended
+    where k.user_id = ended.user_id and changes.user_id = ended.user_id and changes.tbl = 'svc_messages'
+    and changes.row_id = ended.row_id`.execute(tx.q)
+  await recordRoomRow(tx, { room, members, back: 0, deleted: true }, now)
+}
+
+/** Records the end of some messages, or their current state, at the room's current time, for every member. */
 export async function recordSome(
   tx: Writer,
   { room, messages, deleted }: { room: number; messages: readonly number[]; deleted: boolean },
   now: number,
 ): Promise<void> {
+  const isDeferred = await defer(tx, room)
+  // Deletions have their times.
+  if (isDeferred && deleted) return
   const members = membersOf(room)
-  await advanceFeeds(tx, members, messages.length)
+  await advanceFeeds(tx, members, sql`${messages.length}`)
   const some = sql`messages where id in (${sql.join(messages)})`
-  await recordMessages(tx, { members, messages: some, back: messages.length, deleted }, now)
+  // A feed that will take a message over gets its current state with it.
+  const where = isDeferred
+    ? sql`and exists (select 1 from room_members m
+        where m.room_id = ${room} and m.user_id = c.user_id and m.feed_stamp >= s.timestamp)`
+    : sql``
+  await recordMessages(tx, { members, messages: some, count: messages.length, deleted, where }, now)
 }

@@ -196,7 +196,7 @@ export async function insertMembers(
   stamp: number,
 ): Promise<number[]> {
   if (users.length === 0) return []
-  const rows = users.map((user_id) => ({ room_id: room, user_id, joined_at: stamp, read_at: stamp }))
+  const rows = users.map((user_id) => ({ room_id: room, user_id, joined_at: stamp, read_at: stamp, feed_stamp: stamp }))
   const joined = await tx.q
     .insertInto('room_members')
     .values(rows)

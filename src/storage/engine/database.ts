@@ -80,7 +80,7 @@ export interface ChangeWatch {
 export interface OwnerScope {
   accounts?: readonly number[]
   rooms?: readonly number[]
-  /** Rooms; the feeds of their members are written. */
+  /** Rooms, also named in `rooms`; the feeds of their members are written, unless they take the changes over later. */
   memberFeeds?: readonly number[]
   /** What accounts share, by name: SHA-256 of contents, user names of logins. */
   keys?: readonly string[]

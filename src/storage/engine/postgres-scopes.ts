@@ -40,7 +40,12 @@ export function beginStatements(scopes: readonly WriteScope[]): string[] {
   if (rooms !== '') statements.push(`select 1 from rooms where id in (${rooms}) order by id for no key update`)
   const owners: string[] = []
   if (accounts !== '') owners.push(`user_id in (${accounts})`)
-  if (feeds !== '') owners.push(`user_id in (select user_id from room_members where room_id in (${feeds}))`)
+  // Of large rooms no feed is written; whether one is large is decided under the lock of its row.
+  if (feeds !== '')
+    owners.push(
+      `user_id in (select m.user_id from room_members m join rooms r on r.id = m.room_id
+        where r.id in (${feeds}) and r.feed_stamp is null)`,
+    )
   if (owners.length > 0)
     statements.push(`select 1 from counters where ${owners.join(' or ')} order by user_id for no key update`)
   const locks = listOf(scope.locks)

@@ -214,6 +214,10 @@ export interface RoomRow {
   stamp: Default<number>
   /** IDs of the two users of a direct conversation, `<lower>:<higher>`; null for channels. */
   pair: string | null
+  /** `stamp` of the latest change that the feeds of members take over; null while changes are entered in each at once. */
+  feed_stamp: ColumnType<number | null, number | null | undefined, number | null>
+  /** `stamp` of the latest new name that the feeds take over. */
+  renamed_at: Default<number>
 }
 
 export interface RoomMemberRow {
@@ -224,6 +228,8 @@ export interface RoomMemberRow {
   read_at: Default<number>
   last_active: Default<number>
   typing_until: Default<number>
+  /** Changes up to this `stamp` of the room are in the member's feed, if the feeds of its members take them over. */
+  feed_stamp: Default<number>
 }
 
 export interface MessageRow {

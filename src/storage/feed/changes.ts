@@ -66,7 +66,17 @@ export async function advance(tx: Writer, user: number, count: number, bytes = 0
   return head
 }
 
-/** Writes changes up to the reserved `head`. Of a row that changed more than once only its last change remains. */
+/** The entries of changes up to a head. Of a row that changed more than once only its last change remains. */
+function entriesOf(user: number, head: number, now: number, changes: readonly Change[]) {
+  const start = head - changes.length
+  const latest = new Map(changes.map((change, index) => [`${change.table} ${change.row}`, index]))
+  return [...latest.values()].map((index) => {
+    const { table, row, deleted } = changes[index]!
+    return { user, table, row, seq: start + index + 1, deleted: deleted ? 1 : 0, now }
+  })
+}
+
+/** Writes changes up to the reserved `head`. */
 export async function recordAll(
   tx: Writer,
   user: number,
@@ -74,13 +84,31 @@ export async function recordAll(
   now: number,
   changes: readonly Change[],
 ): Promise<void> {
-  const start = head - changes.length
-  const latest = new Map(changes.map((change, index) => [`${change.table} ${change.row}`, index]))
-  const rows = [...latest.values()].map((index) => {
-    const { table, row, deleted } = changes[index]!
-    return { user, table, row, seq: start + index + 1, deleted: deleted ? 1 : 0, now }
-  })
-  await recordQuery(tx, rows)
+  await recordQuery(tx, entriesOf(user, head, now, changes))
+}
+
+/** Appends changes to the feeds of several accounts, in a few statements; skips accounts that are gone. */
+export async function appendToFeeds(
+  tx: Writer,
+  changes: ReadonlyMap<number, readonly Change[]>,
+  now: number,
+): Promise<void> {
+  const byCount = new Map<number, number[]>()
+  for (const [user, { length }] of changes) {
+    if (length > 0) byCount.set(length, [...(byCount.get(length) ?? []), user])
+  }
+  const entries: ReturnType<typeof entriesOf> = []
+  for (const [count, users] of byCount) {
+    const query = tx.q
+      .updateTable('counters')
+      .set({ seq: sql`seq + ${count}` })
+      .where('user_id', 'in', users)
+    for (const { user_id, seq } of await query.returning(['user_id', 'seq']).execute()) {
+      tx.notify('feed', user_id, seq)
+      entries.push(...entriesOf(user_id, seq, now, changes.get(user_id)!))
+    }
+  }
+  await recordQuery(tx, entries)
 }
 
 export const headOf = (on: Reader, user: number): Promise<Head | undefined> => first(headQuery(on, { user }))

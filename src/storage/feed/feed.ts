@@ -75,13 +75,15 @@ type Fragment = ReturnType<typeof sql>
 /** Rows `r` after an ID that include those of the account, in the order of an index. */
 type Rows = (at: { user: number; after: number }) => Fragment
 
+/** `listed` is the condition for the initial dump, if rows appear in the feed later. */
 function source(
   table: string,
-  from: ReturnType<typeof sql>,
-  columns: ReturnType<typeof sql>[],
-  owned: ReturnType<typeof sql>,
+  from: Fragment,
+  columns: Fragment[],
+  owned: Fragment,
   rows: Rows,
   size?: Fragment,
+  listed = owned,
 ): FeedSource {
   const changed = prepared<Range, FeedRow>(({ q, p }) => ({
     compile: () =>
@@ -113,7 +115,7 @@ function source(
   const within = prepared<{ user: number; after: number; upTo: number }, Record<string, unknown>>(({ q, p }) => ({
     compile: () =>
       sql<Record<string, unknown>>`select ${sql.join(columns)}
-        from (select cast(${p.user} as integer) as user_id) c join ${from} r on ${owned}
+        from (select cast(${p.user} as integer) as user_id) c join ${from} r on ${listed}
         where r.id > ${p.after} and r.id <= ${p.upTo} order by r.id`.compile(q as Kysely<Tables>),
   }))
   return {
@@ -171,4 +173,7 @@ export const messagesSource: FeedSource = source(
   joined(sql`r.room_id`),
   ({ after }) => sql`messages r where id > ${after}`,
   sizeOf(['content'], 'r.'),
+  // What the feed of a member has not taken over is not listed yet: it comes after the cursor.
+  sql`exists (select 1 from room_members m join rooms o on o.id = m.room_id where m.room_id = r.room_id
+    and m.user_id = c.user_id and (o.feed_stamp is null or r.timestamp <= m.feed_stamp))`,
 )

@@ -23,13 +23,20 @@ const viewOf = (table: string): View => {
   if (table === 'svc_rooms')
     return { table, from: sql`room_members r where true`, user: sql`r.user_id`, row: sql`r.room_id` }
   if (table === 'svc_messages') {
-    const joined = sql`messages s join room_members r on r.room_id = s.room_id where true`
+    // Feeds take over the messages of large rooms later.
+    const joined = sql`messages s join room_members r on r.room_id = s.room_id join rooms o on o.id = s.room_id
+      where (o.feed_stamp is null or s.timestamp <= r.feed_stamp)`
     return { table, from: joined, user: sql`r.user_id`, row: sql`s.id` }
   }
   return { table, from: sql`${sql.table(table)} r where true`, user: sql`r.user_id`, row: sql`r.id` }
 }
 
 const isNotBeingRemoved = (user: Part): Part => sql`not exists (select 1 from removals g where g.user_id = ${user})`
+
+/** A deletion in a large room that the feed takes over later. */
+const isNotPendingDeletion = sql`and not exists (
+  select 1 from deleted_messages d join room_members m on m.room_id = d.room_id join rooms o on o.id = d.room_id
+  where d.message_id = c.row_id and m.user_id = c.user_id and o.feed_stamp is not null and d.deleted_at > m.feed_stamp)`
 
 /** A change in an account's feed. */
 export interface FeedEntry {
@@ -55,7 +62,9 @@ export async function unexpectedChanges(on: Reader, table: string, limit: number
   const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
     and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
-    and ${isNotBeingRemoved(sql`c.user_id`)} limit ${limit}`.execute(on.q)
+    and ${isNotBeingRemoved(sql`c.user_id`)} ${table === 'svc_messages' ? isNotPendingDeletion : sql``} limit ${limit}`.execute(
+    on.q,
+  )
   return rows
 }
 

@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, test } from 'vitest'
 import pg from 'pg'
 import { MINUTE } from '../../../src/base/clock.ts'
 import { syncData } from '../../../src/contract/sync-data.ts'
-import { clientOf, type Client } from '../../support/account.ts'
+import { teamChat } from '../../../src/contract/team-chat.ts'
+import { openPostgres } from '../../../src/storage/engine/postgres.ts'
+import { clientOf, makeAccount, type Client } from '../../support/account.ts'
 import { channelOf } from '../../support/chat.ts'
+import { makeClock } from '../../support/clock.ts'
 import { bytesOf } from '../../support/contents.ts'
 import { freshName, programs, startPostgres, type Cluster } from '../../support/postgres.ts'
 import { makeRandom, type Random } from '../../support/random.ts'
@@ -21,6 +24,8 @@ const SERVERS = 3
 const ACCOUNTS = 4
 /** Devices of each account that write; one more only reads. */
 const WRITERS = 2
+/** Members who join in the first round and only make the room large. */
+const SILENT = 30
 /** Operations of each writing device in a round. */
 const STEPS = 30
 const CONTENTS = [bytesOf(100, 1), bytesOf(20_000, 2), bytesOf(100_000, 3), bytesOf(150_000, 4)]
@@ -28,6 +33,8 @@ const CONTENTS = [bytesOf(100, 1), bytesOf(20_000, 2), bytesOf(100_000, 3), byte
 /** What can fail. */
 interface Ground {
   servers: Servers
+  token: string
+  room: number
   database: string
   store: Line
 }
@@ -69,6 +76,26 @@ describe.skipIf(programs === undefined)(
       store.decide(() => undefined)
     }
 
+    /** The room becomes so large that the feeds of its members take its messages over, while these are sent. */
+    async function grow({ servers, database: name, token, room }: Ground, random: Random): Promise<void> {
+      const database = await openPostgres(await cluster.database(name))
+      const ground = { url: servers.any(random), database, clock: makeClock() }
+      const silent: number[] = []
+      try {
+        for (let index = 0; index < SILENT; index += 1) silent.push((await makeAccount(ground, { username: `silent-${index}` })).id)
+      } finally {
+        await database.close()
+      }
+      for (let status = 0; status !== 200;) {
+        const client = clientOf(servers.any(random), token)
+        const reply = await client
+          .call(teamChat.actions.invite, { room_id: room, user_ids: silent })
+          .catch(() => undefined)
+        status = reply?.status ?? 0
+        if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    }
+
     /** What fails in a round: everything once, in an order that the seed decides. */
     function faults({ servers, database, store }: Ground, random: Random): (() => Promise<void>)[] {
       const all = [
@@ -86,7 +113,10 @@ describe.skipIf(programs === undefined)(
         .map(({ fault }) => fault)
     }
 
-    async function addMembers(servers: Servers, random: Random): Promise<Member[]> {
+    async function addMembers(
+      servers: Servers,
+      random: Random,
+    ): Promise<{ members: Member[]; token: string; room: number }> {
       const url = servers.any(random)
       const accounts: { id: number; client: Client; token: string }[] = []
       for (let index = 0; index < ACCOUNTS; index += 1) {
@@ -97,7 +127,7 @@ describe.skipIf(programs === undefined)(
         accounts.push({ id: listed.id, token, client: clientOf(url, token) })
       }
       const room = await channelOf(accounts[0]!.client as never, ...(accounts.slice(1) as never[]))
-      return Promise.all(
+      const members = await Promise.all(
         accounts.map(async ({ client, token }, member) => {
           const asked = nothingAsked()
           const insert = { operation: 'INSERT', table: 'svc_notes', data: { title: LIST } } as const
@@ -110,6 +140,7 @@ describe.skipIf(programs === undefined)(
           return { client, asked, writers, reader: device('reader') }
         }),
       )
+      return { members, token: accounts[0]!.token, room }
     }
 
     let serial = 0
@@ -126,15 +157,19 @@ describe.skipIf(programs === undefined)(
     }
 
     /** Everybody writes and reads while one fault follows the other; then all must agree. */
-    async function play(members: readonly Member[], ground: Ground, random: Random): Promise<void> {
+    async function play(
+      members: readonly Member[],
+      events: readonly (() => Promise<void>)[],
+      random: Random,
+    ): Promise<void> {
       let isOver = false
       const readers = members.map(async ({ reader }) => {
         while (!isOver) await reader.follow(1)
       })
       const writers = members.flatMap((member) => member.writers.map((device) => write(device, random)))
-      for (const fault of faults(ground, random)) {
+      for (const event of events) {
         await new Promise((resolve) => setTimeout(resolve, 200 + random.below(400)))
-        await fault()
+        await event()
       }
       await Promise.all(writers)
       isOver = true
@@ -162,11 +197,16 @@ describe.skipIf(programs === undefined)(
         const shared = { SVC_DATABASE: await cluster.database(name), SVC_BLOBS: address, ...s3Environment }
         const servers = await startServers(await folderOfTest(), SERVERS, shared)
         try {
-          const members = await addMembers(servers, makeRandom(FROM))
-          for (let seed = FROM; seed < FROM + ROUNDS; seed += 1)
-            await play(members, { servers, database: name, store }, makeRandom(seed)).catch((error: unknown) => {
+          const { members, ...found } = await addMembers(servers, makeRandom(FROM))
+          const ground = { servers, database: name, store, ...found }
+          for (let seed = FROM; seed < FROM + ROUNDS; seed += 1) {
+            const random = makeRandom(seed)
+            const events = faults(ground, random)
+            if (seed === FROM) events.splice(1, 0, () => grow(ground, random))
+            await play(members, events, random).catch((error: unknown) => {
               throw new Error(`Round ${seed} fails: ${(error as Error).message}`, { cause: error })
             })
+          }
           await servers.run('storage', 'check')
         } finally {
           await servers.stop()

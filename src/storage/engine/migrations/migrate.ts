@@ -15,6 +15,7 @@ import { releasedContents } from './0012-released-contents.ts'
 import { usernameLooks } from './0013-username-looks.ts'
 import { writeLocks } from './0014-write-locks.ts'
 import { searchQueue } from './0015-search-queue.ts'
+import { roomFeeds } from './0016-room-feeds.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   usernameLooks,
   writeLocks,
   searchQueue,
+  roomFeeds,
 ]
 
 /** The table of applied migrations. */
