@@ -94,7 +94,7 @@ describe('a second factor set up by an administrator', () => {
     const bypass = (JSON.parse(stdout) as { code: string }).code
     expect([code, stderr]).toEqual([
       0,
-      `warning: ${name} is locked after failed attempts, and no code helps until svc user unlock ${name}.\n`,
+      `warning: ${name} is locked after failed attempts. The code works only after svc user unlock ${name}.\n`,
     ])
     expect(await enter(bypass)).toBe(429)
     const listed = await svc(['user', 'list', '--locked', '--search', name])

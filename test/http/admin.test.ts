@@ -369,7 +369,7 @@ describe('quotas', () => {
     const one = await serverOfTest({ flags: { 'quota.default': '10GB' } })
     const root = await administrator(one)
     const refused = await root.post('set_default_quota', { quota_bytes: 5 })
-    expect(refused).toMatchObject({ code: 'conflict', error: expect.stringContaining('flag') as string })
+    expect(refused).toMatchObject({ code: 'conflict', error: expect.stringContaining('option') as string })
     expect(await root.get('usage')).toMatchObject({ default_quota_bytes: 10 * 1024 ** 3 })
   })
 })

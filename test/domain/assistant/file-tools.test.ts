@@ -33,7 +33,7 @@ describe('reading', () => {
     for (let offset: number | undefined = 0; offset !== undefined;) {
       const { text } = await use('read_file', { path: '/long.txt', offset })
       expect(Buffer.byteLength(text)).toBeLessThanOrEqual(65_536)
-      const [, next] = /go on with offset (\d+)/.exec(text.slice(0, 100)) ?? []
+      const [, next] = /continue with offset (\d+)/.exec(text.slice(0, 100)) ?? []
       read += text.slice(text.indexOf('\n') + 1)
       offset = next === undefined ? undefined : Number(next)
     }

@@ -50,7 +50,7 @@ describe('a seed is refused with the place of', () => {
     [
       'two passwords',
       user('▸generate: true'),
-      [`users[0].generate: stands beside password: one way to give the password is enough`],
+      [`users[0].generate: cannot be combined with password: give the password in one way`],
     ],
     [
       'a hash',
