@@ -240,10 +240,10 @@ test('the calendar keeps moments in every time zone, and whole days on their day
   await app.getByLabel('View').selectOption('Month')
   for (const title of ['Second', 'Third', 'Fourth', LONG_WORD])
     await insert({ title, all_day: true, starts_at: `${today}T00:00:00Z` })
-  await cell.getByRole('button', { name: '2 more' }).click()
+  await cell.getByRole('button', { name: '3 more' }).click()
   for (const title of ['Whole day', 'Second', 'Third', 'Fourth', LONG_WORD])
-    await app.locator('.week').getByRole('button', { name: title }).waitFor()
-  expect(await app.locator('.week').evaluate((week) => week.scrollWidth - week.clientWidth)).toBe(0)
+    await app.locator('.all-day').getByRole('button', { name: title }).waitFor()
+  expect(await app.locator('.time-view').evaluate((view) => view.scrollWidth - view.clientWidth)).toBe(0)
 })
 
 test('finance adds up to the cent, filters by month, and saves what it shows as CSV', async () => {

@@ -72,9 +72,3 @@ export function formatSize(bytes: number): string {
   }
   return `${formatNumber(value, { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${UNITS[unit]}`
 }
-
-/** `YYYY-MM-DD` in the browser's time zone. */
-export function today(now = new Date()): string {
-  const month = String(now.getMonth() + 1).padStart(2, '0')
-  return `${now.getFullYear()}-${month}-${String(now.getDate()).padStart(2, '0')}`
-}

@@ -3,64 +3,50 @@ import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { FilterSelect } from '../../kit/field.tsx'
-import { formatDay, today } from '../../kit/formats.ts'
+import { formatDay } from '../../kit/formats.ts'
+import { today } from '../../kit/local-day.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { Loading, OfflineBanner } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { addDays, addMonths, noonOf, weekOf } from './days.ts'
+import { addDays, addMonths, noonOf } from './days.ts'
+import { DayList, WeekList } from './day-list.tsx'
+import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
-import { EventButton, Month } from './month.tsx'
-import { createOn, entries, eventsOn, firstWeekday, selected, view } from './store.ts'
+import { Month } from './month.tsx'
+import { createOn, entries, selected, show, view, views, type View } from './store.ts'
+import { TimeView } from './time-view.tsx'
 import { words } from './words.ts'
 
-const monthName = (): string =>
-  new Intl.DateTimeFormat(document.documentElement.lang, { month: 'long', year: 'numeric' }).format(
-    noonOf(selected.value),
-  )
+/** `November 2026`, or the day that is shown alone. */
+function title(): string {
+  const day = noonOf(selected.value)
+  if (view.value === 'day') return formatDay(day)
+  return new Intl.DateTimeFormat(document.documentElement.lang, { month: 'long', year: 'numeric' }).format(day)
+}
 
-function DayOfWeek({ day }: { day: string }) {
-  const events = eventsOn(day)
-  return (
-    <section class={`week-day ${day === today() ? 'is-today' : ''}`} aria-label={formatDay(noonOf(day))}>
-      <header>
-        <h3>{formatDay(noonOf(day), 'short')}</h3>
-        <IconButton icon={Plus} label={`${words('new')}: ${formatDay(noonOf(day))}`} onClick={() => createOn(day)} />
-      </header>
-      {events.length === 0 && <p>{words('nothing')}</p>}
-      <ul>
-        {events.map((event) => (
-          <li key={event.key}>
-            <EventButton event={event} day={day} withEnd />
-            <small>{[event.all_day && words('all_day'), event.location].filter(Boolean).join(' · ')}</small>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
+const step = (by: -1 | 1): void => {
+  const day = selected.value
+  const to = { month: addMonths(day, by), day: addDays(day, by) } as Partial<Record<View, string>>
+  selected.value = to[view.value] ?? addDays(day, by * 7)
 }
 
 function Bar() {
-  const step = (by: -1 | 1) =>
-    void (selected.value = view.value === 'month' ? addMonths(selected.value, by) : addDays(selected.value, by * 7))
   return (
     <Toolbar label={words('calendar')}>
       <IconButton icon={ChevronLeft} label={words('previous')} onClick={() => step(-1)} />
       <IconButton icon={ChevronRight} label={words('next')} onClick={() => step(1)} />
       <Button onClick={() => void (selected.value = today())}>{words('today')}</Button>
       <h2 class="month-name" aria-live="polite">
-        {monthName()}
+        {title()}
       </h2>
       <FilterSelect
         class="calendar-view"
         aria-label={words('view')}
         value={view.value}
-        options={[
-          ['month', words('month')],
-          ['week', words('week')],
-        ]}
-        onPick={(value) => void (view.value = value as 'month')}
+        options={views.map((name) => [name, words(name)])}
+        onPick={(value) => show(value as View)}
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
     </Toolbar>
@@ -79,20 +65,13 @@ function Days() {
     )
   }
   if (!isLoaded.value) return <Loading />
-  if (view.value === 'week') {
-    return (
-      <div class="week" tabIndex={-1}>
-        {weekOf(selected.value, firstWeekday.value).map((day) => (
-          <DayOfWeek key={day} day={day} />
-        ))}
-      </div>
-    )
-  }
+  if (view.value === 'list') return <WeekList />
+  if (view.value !== 'month') return <TimeView key={view.value} />
   return (
     <>
       <Month />
       <div class="month-day">
-        <DayOfWeek day={selected.value} />
+        <DayList day={selected.value} />
       </div>
     </>
   )
@@ -100,8 +79,8 @@ function Days() {
 
 export function Calendar() {
   const event = entries.current.value
-  const month = monthName()
-  useEffect(() => bridge.setTitle(`${month} – ${words('calendar')}`), [month])
+  const shown = title()
+  useEffect(() => bridge.setTitle(`${shown} – ${words('calendar')}`), [shown])
   return (
     <>
       <h1 class="unseen">{words('calendar')}</h1>
@@ -110,6 +89,9 @@ export function Calendar() {
         <Bar />
         <Days />
       </main>
+      <p class="unseen" role="status">
+        {announcement}
+      </p>
       {event && <EventDialog key={entries.open.value} event={event} />}
     </>
   )

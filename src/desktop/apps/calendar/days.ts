@@ -1,9 +1,19 @@
-import { today } from '../../kit/formats.ts'
+import { today } from '../../kit/local-day.ts'
 
 // Days are `YYYY-MM-DD` in the browser's time zone, so that calculations do not depend on daylight saving time.
 
 /** Noon exists on every day; midnight may not. */
 export const noonOf = (day: string): Date => new Date(`${day}T12:00`)
+
+/** The moment a number of minutes after midnight, by the clock. */
+export function atMinute(day: string, minute: number): Date {
+  const [year, month, date] = day.split('-').map(Number)
+  return new Date(year!, month! - 1, date!, 0, minute)
+}
+
+/** How many days lie between two days; negative if the second comes first. */
+export const daysBetween = (from: string, to: string): number =>
+  Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)
 
 export function addDays(day: string, days: number): string {
   const [year, month, date] = day.split('-').map(Number)

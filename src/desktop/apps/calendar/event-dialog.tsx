@@ -3,7 +3,8 @@ import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Switch, TextField } from '../../kit/field.tsx'
 import { addDays, toLocalInput } from './days.ts'
-import { daysOf, entries, type Event } from './store.ts'
+import { daysOf } from './occurrences.ts'
+import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
 interface Span {

@@ -1,34 +1,25 @@
-import { useEffect, useRef } from 'preact/hooks'
-import { formatDay, formatTime, today } from '../../kit/formats.ts'
+import { signal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { formatDay, formatTime } from '../../kit/formats.ts'
+import { today } from '../../kit/local-day.ts'
 import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
-import { createOn, entries, eventsOn, firstWeekday, selected, view, type Event } from './store.ts'
+import { drag, followPointer } from './drag.ts'
+import { EventChip } from './event-chip.tsx'
+import { placeBars, type Bar } from './event-layout.ts'
+import { daysOf, occurrences, type Occurrence } from './occurrences.ts'
+import { createOn, createTimes, firstWeekday, selected, show } from './store.ts'
 import { words } from './words.ts'
 
-/** Events shown per day; the rest is counted. */
-const MAX_EVENTS = 3
+/** Lines of events for which a day has room, measured; the rest is counted. */
+const capacity = signal(3)
 
-export const EventButton = ({ event, day, withEnd }: { event: Event; day: string; withEnd?: boolean }) => {
-  const begins = new Date(event.starts_at)
-  const isTimed = !event.all_day && today(begins) === day
-  return (
-    <button
-      type="button"
-      class={`event ${event.all_day ? 'is-all-day' : ''}`}
-      onClick={(click) => {
-        click.stopPropagation()
-        entries.open.value = event.key
-      }}
-    >
-      {isTimed && (
-        <time>
-          {formatTime(begins)}
-          {withEnd && event.ends_at !== null && `–${formatTime(event.ends_at)}`}
-        </time>
-      )}
-      <span>{event.title || words('untitled')}</span>
-    </button>
-  )
-}
+/** Height of the number of a day, and of one event below it, rem; as in the styles. */
+const NUMBER_HEIGHT = 1.8
+const LINE_HEIGHT = 1.3
+
+/** On narrow screens events are dots, of which three fit. */
+const NARROW_REM = 36
+const NARROW_CAPACITY = 3
 
 const weekday = (day: string): string =>
   new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
@@ -49,21 +40,63 @@ function moveSelection(key: string): boolean {
   return to !== undefined
 }
 
-/** Opens the week of a day, which has room for all events. */
-function showWeek(day: string): void {
-  selected.value = day
-  view.value = 'week'
+/** What a day shows, line by line: bars that begin there, room for those that go on, events with hours. */
+function linesOf(
+  day: string,
+  bars: readonly Bar<Occurrence>[],
+  index: number,
+): (Bar<Occurrence> | Occurrence | undefined)[] {
+  const lines: (Bar<Occurrence> | Occurrence | undefined)[] = []
+  for (const bar of bars) {
+    if (bar.from > index || bar.from + bar.days <= index) continue
+    while (lines.length < bar.lane) lines.push(undefined)
+    lines[bar.lane] = bar
+  }
+  for (const one of occurrences.value) {
+    if (one.isBar || one.first !== day) continue
+    const free = lines.indexOf(undefined)
+    if (free === -1) lines.push(one)
+    else lines[free] = one
+  }
+  return lines
 }
 
-function Day({ day }: { day: string }) {
-  const events = eventsOn(day)
+function Line({ of, index }: { of: Bar<Occurrence> | Occurrence | undefined; index: number }) {
+  if (of === undefined) return <div class="line" />
+  if (!('lane' in of)) return <EventChip of={of} class="line" time={formatTime(of.event.starts_at)} />
+  if (of.from < index) return <div class="line is-continued" />
+  const cuts = `${of.isCutAtStart ? 'is-cut-start' : ''} ${of.isCutAtEnd ? 'is-cut-end' : ''}`
+  return (
+    <EventChip
+      of={of.of}
+      class={`line ${cuts}`}
+      style={{ '--days': of.days }}
+      time={of.of.event.all_day ? '' : formatTime(of.of.event.starts_at)}
+      handle={!of.isCutAtEnd && of.of.event.all_day && 'side'}
+    />
+  )
+}
+
+function Day({ day, index, bars }: { day: string; index: number; bars: readonly Bar<Occurrence>[] }) {
+  const lines = linesOf(day, bars, index)
+  const count = lines.filter((line) => line !== undefined).length
+  const shown = lines.length > capacity.value ? Math.max(0, capacity.value - 1) : lines.length
+  const hidden = lines.slice(shown).filter((line) => line !== undefined).length
   const isSelected = day === selected.value
-  const isOther = day.slice(0, 7) !== selected.value.slice(0, 7)
+  const target = drag.value && daysOf(drag.value.times)
+  const marks = [
+    day.slice(0, 7) !== selected.value.slice(0, 7) && 'is-other',
+    day === today() && 'is-today',
+    isSelected && 'is-selected',
+    target && target.first <= day && target.last >= day && 'is-target',
+  ]
   return (
     <td
-      class={`day ${isOther ? 'is-other' : ''} ${day === today() ? 'is-today' : ''} ${isSelected ? 'is-selected' : ''}`}
+      class={`day ${marks.filter(Boolean).join(' ')}`}
+      data-date={day}
       onClick={() => void (selected.value = day)}
       onDblClick={() => createOn(day)}
+      onPointerDown={(event) => followPointer(event, 'create', undefined, createTimes)}
     >
       <button
         type="button"
@@ -72,21 +105,47 @@ function Day({ day }: { day: string }) {
         data-day={day}
         aria-current={day === today() ? 'date' : undefined}
         aria-pressed={isSelected}
-        aria-label={words('events_on', formatDay(noonOf(day)), events.length)}
+        aria-label={words('events_on', formatDay(noonOf(day)), count)}
         onClick={() => void (selected.value = day)}
       >
         {Number(day.slice(8))}
       </button>
-      {events.slice(0, MAX_EVENTS).map((event) => (
-        <EventButton key={event.key} event={event} day={day} />
+      {lines.slice(0, shown).map((line, at) => (
+        <Line
+          key={line === undefined ? `free-${at}` : 'lane' in line ? line.of.key : line.key}
+          of={line}
+          index={index}
+        />
       ))}
-      {events.length > MAX_EVENTS && (
-        <button type="button" class="more-events" onClick={() => showWeek(day)}>
-          {words('more', events.length - MAX_EVENTS)}
+      {hidden > 0 && (
+        <button type="button" class="more-events" onClick={() => show('day', day)}>
+          {words('more', hidden)}
         </button>
       )}
     </td>
   )
+}
+
+function Week({ days }: { days: readonly string[] }) {
+  const bars = placeBars(
+    days,
+    occurrences.value.filter(({ isBar }) => isBar),
+  )
+  return (
+    <tr>
+      {days.map((day, index) => (
+        <Day key={day} day={day} index={index} bars={bars} />
+      ))}
+    </tr>
+  )
+}
+
+/** Measures how many events fit into a day. */
+function measure(table: HTMLElement): void {
+  const cell = table.querySelector('td')!
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const lines = Math.floor((cell.clientHeight / rem - NUMBER_HEIGHT) / LINE_HEIGHT)
+  capacity.value = table.clientWidth / rem < NARROW_REM ? NARROW_CAPACITY : Math.max(1, lines)
 }
 
 /** Six weeks around the selected day. */
@@ -98,6 +157,11 @@ export function Month() {
     if (isByKey.current) table.current?.querySelector<HTMLElement>(`[data-day="${selected.value}"]`)?.focus()
     isByKey.current = false
   }, [selected.value])
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(() => measure(table.current!))
+    observer.observe(table.current!)
+    return () => observer.disconnect()
+  }, [])
   return (
     <table
       class="month"
@@ -127,11 +191,7 @@ export function Month() {
       </thead>
       <tbody>
         {weeks.map((week) => (
-          <tr key={week[0]}>
-            {week.map((day) => (
-              <Day key={day} day={day} />
-            ))}
-          </tr>
+          <Week key={week[0]} days={week} />
         ))}
       </tbody>
     </table>

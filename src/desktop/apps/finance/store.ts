@@ -1,7 +1,8 @@
 import { computed, signal } from '@preact/signals'
 import { formatCsv, guardFormula } from '../../../base/csv.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
-import { distinctNames, today } from '../../kit/formats.ts'
+import { distinctNames } from '../../kit/formats.ts'
+import { today } from '../../kit/local-day.ts'
 import { decimal } from './amounts.ts'
 
 export type Transaction = Entry<'svc_finance'>

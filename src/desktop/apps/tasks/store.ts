@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
-import { compareNames, today } from '../../kit/formats.ts'
+import { compareNames } from '../../kit/formats.ts'
+import { today } from '../../kit/local-day.ts'
 
 export type Task = Entry<'svc_tasks'>
 

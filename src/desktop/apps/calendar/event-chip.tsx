@@ -1,0 +1,69 @@
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { formatTime } from '../../kit/formats.ts'
+import { drag, followPointer } from './drag.ts'
+import { focusedKey, onEventKey, reschedule } from './event-actions.ts'
+import type { Occurrence } from './occurrences.ts'
+import { entries } from './store.ts'
+import { words } from './words.ts'
+
+/** `22:00–02:00`, or nothing for all-day events. */
+export function timesOf({ event }: Occurrence): string {
+  if (event.all_day) return ''
+  return formatTime(event.starts_at) + (event.ends_at === null ? '' : `–${formatTime(event.ends_at)}`)
+}
+
+/** An event in a view: opened by a click, moved by dragging or by keys, with another end by its handle. */
+export function EventChip({
+  of,
+  class: className = '',
+  style,
+  time,
+  handle,
+}: {
+  of: Occurrence
+  class?: string
+  style?: Record<string, string | number>
+  /** What is said of its time before the title. */
+  time?: string
+  /** The edge by which its end is dragged. */
+  handle?: 'bottom' | 'side' | false | undefined
+}) {
+  const element = useRef<HTMLButtonElement>(null)
+  useLayoutEffect(() => {
+    if (focusedKey.value === of.key && document.activeElement !== element.current) element.current?.focus()
+  })
+  const isDragged = drag.value?.of?.key === of.key
+  return (
+    <button
+      ref={element}
+      type="button"
+      class={`event ${of.isBar ? 'is-bar' : ''} ${isDragged ? 'is-dragged' : ''} ${className}`}
+      style={style}
+      title={[timesOf(of), of.event.title, of.event.location].filter(Boolean).join('\n')}
+      onClick={(click) => {
+        click.stopPropagation()
+        entries.open.value = of.event.key
+      }}
+      onDblClick={(click) => click.stopPropagation()}
+      onKeyDown={(event) => onEventKey(of, event)}
+      onBlur={() => focusedKey.value === of.key && (focusedKey.value = undefined)}
+      onPointerDown={(event) => {
+        event.stopPropagation()
+        followPointer(event, 'move', of, (times) => reschedule(of, times))
+      }}
+    >
+      {time && <time>{time}</time>}
+      <span>{of.event.title || words('untitled')}</span>
+      {handle && (
+        <span
+          class={`event-handle ${handle}`}
+          aria-hidden
+          onPointerDown={(event) => {
+            event.stopPropagation()
+            followPointer(event, 'resize', of, (times) => reschedule(of, times))
+          }}
+        />
+      )}
+    </button>
+  )
+}

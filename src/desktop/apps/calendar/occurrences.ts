@@ -1,0 +1,97 @@
+import { computed } from '@preact/signals'
+import { today } from '../../kit/local-day.ts'
+import { addDays, monthOf, toLocalInput, weekOf } from './days.ts'
+import type { Stretch } from './event-layout.ts'
+import type { Times } from './new-times.ts'
+import { entries, firstWeekday, selected, view, type Event } from './store.ts'
+
+/** An event at the time when it takes place. */
+export interface Occurrence {
+  key: string
+  event: Event
+  /** Milliseconds since 1970; all-day events begin and end at midnight UTC. */
+  start: number
+  end: number
+  /** First and last day in the browser's time zone. */
+  first: string
+  last: string
+  /** Whether it is shown as a bar over its days instead of at its hours. */
+  isBar: boolean
+}
+
+const DAY_MS = 86_400_000
+
+/**
+ * First and last day of an event in the browser's time zone. All-day events are stored from midnight UTC to midnight
+ * UTC after the last day, and are on the same days in every time zone.
+ */
+export function daysOf({ starts_at, ends_at, all_day }: Times): { first: string; last: string } {
+  if (all_day) {
+    const first = starts_at.slice(0, 10)
+    if (ends_at === null || ends_at.slice(0, 10) <= first) return { first, last: first }
+    const end = ends_at.slice(0, 10)
+    return { first, last: /T00:00(:00(\.0+)?)?(Z|\+00:00)$/.test(ends_at) ? addDays(end, -1) : end }
+  }
+  const first = toLocalInput(starts_at).slice(0, 10)
+  if (ends_at === null || Date.parse(ends_at) <= Date.parse(starts_at)) return { first, last: first }
+  // An event that ends at midnight is not on the next day.
+  return { first, last: today(new Date(Date.parse(ends_at) - 1)) }
+}
+
+const known = new WeakMap<Event, Occurrence>()
+
+/** The only occurrence of an event that is not repeated. */
+function occurrenceOf(event: Event): Occurrence {
+  const found = known.get(event)
+  if (found) return found
+  const start = Date.parse(event.starts_at)
+  const end = event.ends_at === null ? start : Math.max(start, Date.parse(event.ends_at))
+  const isBar = event.all_day || end - start >= DAY_MS
+  const occurrence = { key: event.key, event, start, end, ...daysOf(event), isBar }
+  known.set(event, occurrence)
+  return occurrence
+}
+
+const inOrder = (a: Occurrence, b: Occurrence): number =>
+  Number(b.isBar) - Number(a.isBar) || a.start - b.start || b.end - a.end || a.key.localeCompare(b.key)
+
+/** The days that the view shows. */
+export const shownDays = computed<readonly string[]>(() => {
+  if (view.value === 'day') return [selected.value]
+  return view.value === 'month'
+    ? monthOf(selected.value, firstWeekday.value).flat()
+    : weekOf(selected.value, firstWeekday.value)
+})
+
+/** The occurrences on the shown days: bars first, then by time. */
+export const occurrences = computed<readonly Occurrence[]>(() => {
+  const days = shownDays.value
+  const [start, end] = [days[0]!, days.at(-1)!]
+  return entries.all.value
+    .map(occurrenceOf)
+    .filter(({ first, last }) => first <= end && last >= start)
+    .toSorted(inOrder)
+})
+
+export const occurrencesOn = (day: string): readonly Occurrence[] =>
+  occurrences.value.filter(({ first, last }) => first <= day && last >= day)
+
+export interface TimedStretch extends Stretch {
+  of: Occurrence
+  /** Whether the occurrence ends on this day. */
+  isEnd: boolean
+}
+
+const minuteOf = (moment: number): number => new Date(moment).getHours() * 60 + new Date(moment).getMinutes()
+
+/** The parts of a day that occurrences with hours take up. */
+export const stretchesOn = (day: string): TimedStretch[] =>
+  occurrencesOn(day)
+    .filter(({ isBar }) => !isBar)
+    .map((of) => {
+      const begin = of.first < day ? 0 : minuteOf(of.start)
+      const isEnd = of.last === day
+      const end = isEnd && today(new Date(of.end)) === day ? minuteOf(of.end) : 1_440
+      // The hour that is repeated when daylight saving time ends may put the end before the beginning.
+      return { of, begin, end: Math.max(begin, end), isEnd }
+    })
