@@ -166,7 +166,7 @@ describe('reading from an S3 store', () => {
     line.decide(({ headers }) =>
       headers['if-match'] ? { answer: { status: 412, code: 'PreconditionFailed' } } : { cutAnswerAfter: 300_000 },
     )
-    await expect(bytes(store, sha256)).rejects.toThrow('stored again')
+    await expect(bytes(store, sha256)).rejects.toThrow('was replaced while')
   })
 })
 

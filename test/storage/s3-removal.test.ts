@@ -175,7 +175,7 @@ describe('a content of an S3 store that is stored while it is removed', () => {
       await bucket.age(key, 0)
       await other.remove()
     })
-    await expect(sender.put()).rejects.toThrow('does not keep what it is sent')
+    await expect(sender.put()).rejects.toThrow('loses what was sent to it')
     expect(sender.count(sends)).toBe(5)
   })
 })
