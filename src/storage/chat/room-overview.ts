@@ -1,5 +1,5 @@
 import { prepared, type Reader } from '../engine/database.ts'
-import type { RoomRow } from '../engine/tables.ts'
+import type { RoomRow } from '../engine/chat-rows.ts'
 
 // Rooms as an administrator sees them: counts and sizes, never messages.
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import { forgetRoom } from '../files/room-files.ts'
-import type { RoomRow } from '../engine/tables.ts'
+import type { RoomRow } from '../engine/chat-rows.ts'
 
 // Rooms and their members. Every query for a user goes through `room_members`.
 

@@ -6,6 +6,7 @@ import type {
   AssistantMessageRow,
   AssistantUsageRow,
 } from './assistant-rows.ts'
+import type { DeletedMessageRow, MessageRow, ReactionRow, RoomMemberRow, RoomRow } from './chat-rows.ts'
 import type { ChangeSetItemRow, ChangeSetRow } from './change-set-rows.ts'
 import type { DataKind } from './data-kinds.ts'
 import type {
@@ -202,55 +203,6 @@ export interface InstanceRow {
   value: string
 }
 
-export interface RoomRow {
-  id: Key
-  name: string
-  type: 'channel' | 'dm'
-  created_by: number
-  version: number
-  created_at: number
-  updated_at: number
-  /** Time of the latest change in the room; it only increases. */
-  stamp: Default<number>
-  /** IDs of the two users of a direct conversation, `<lower>:<higher>`; null for channels. */
-  pair: string | null
-  /** `stamp` of the latest change that the feeds of members take over; null while changes are entered in each at once. */
-  feed_stamp: ColumnType<number | null, number | null | undefined, number | null>
-  /** `stamp` of the latest new name that the feeds take over. */
-  renamed_at: Default<number>
-}
-
-export interface RoomMemberRow {
-  room_id: number
-  user_id: number
-  joined_at: number
-  /** Messages up to this time are read. */
-  read_at: Default<number>
-  last_active: Default<number>
-  typing_until: Default<number>
-  /** Changes up to this `stamp` of the room are in the member's feed, if the feeds of its members take them over. */
-  feed_stamp: Default<number>
-}
-
-export interface MessageRow {
-  id: Key
-  room_id: number
-  user_id: number
-  content: string
-  timestamp: number
-  edited_at: number | null
-  reply_to: number | null
-  version: number
-  is_assistant: Default<number>
-  /** The assistant's name if it spoke for the user; otherwise null. */
-  spoken_by: ColumnType<string | null, string | null | undefined, string | null>
-  client_id: string | null
-  /** The content folded to one case, for searches. */
-  folded: Default<string>
-  /** Latest edit or reaction; 0 for never. */
-  changed_at: Default<number>
-}
-
 export interface SessionRow {
   id: Key
   user_id: number
@@ -278,21 +230,6 @@ export interface AuditRow {
   user_agent: string | null
   /** JSON object. */
   detail: string | null
-}
-
-export interface DeletedMessageRow {
-  message_id: number
-  room_id: number
-  deleted_at: number
-  /** Its author; null if the account is gone, and for old rows without the column. */
-  user_id: number | null
-}
-
-export interface ReactionRow {
-  message_id: number
-  user_id: number
-  emoji: string
-  created_at: number
 }
 
 export interface BypassCodeRow {

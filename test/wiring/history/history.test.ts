@@ -82,7 +82,8 @@ describe.skipIf(programs === undefined)(
       const ground = { url: servers.any(random), database, clock: makeClock() }
       const silent: number[] = []
       try {
-        for (let index = 0; index < SILENT; index += 1) silent.push((await makeAccount(ground, { username: `silent-${index}` })).id)
+        for (let index = 0; index < SILENT; index += 1)
+          silent.push((await makeAccount(ground, { username: `silent-${index}` })).id)
       } finally {
         await database.close()
       }
