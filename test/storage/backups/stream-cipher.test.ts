@@ -80,7 +80,7 @@ describe('a sealed stream', () => {
     ['nothing left', () => Buffer.alloc(0)],
   ])('does not open with %s', async (_, change) => {
     const made = await sealed(bytesOf(3 * CHUNK))
-    await expect(opened(change(made) as Uint8Array)).rejects.toThrow(/^The object (is cut off|was changed)/)
+    await expect(opened(change(made) as Uint8Array)).rejects.toThrow(/^The object (is truncated|was changed)/)
   })
 
   test('does not open for another purpose', async () => {
