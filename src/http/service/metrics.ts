@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Measurement, Readiness } from '../host-status.ts'
-import { makeRequestTimes } from './request-times.ts'
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/
+
+const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60]
 
 /** Gauges named like counters, which Prometheus forbids. Each is the sum of a metric with labels. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `svc_nodejs_active_${what}_total`)
@@ -56,16 +57,31 @@ export function metrics(app: FastifyInstance, readers: string, measurements: rea
   collectDefaultMetrics({ register: registry, prefix: 'svc_' })
   for (const sum of MISNAMED) registry.removeSingleMetric(sum)
   for (const each of measurements) report(registry, each)
-  const times = makeRequestTimes()
+  const seconds = new Histogram({
+    name: 'svc_request_seconds',
+    help: 'Time from the first byte of a request to the end of its answer.',
+    labelNames: ['route', 'action', 'status'] as const,
+    buckets: BUCKETS,
+    registers: [registry],
+  })
+
+  // Looking up a series by labels costs more than observing. Keys come from routes, not from requests, so the map is
+  // bounded.
+  const series = new Map<string, ReturnType<typeof seconds.labels>>()
 
   app.addHook('onResponse', (request, reply, done) => {
     const { url = 'none', config } = request.routeOptions
-    times.observe(config.endpoint ?? url, config.action ?? '', reply.statusCode, reply.elapsedTime / 1_000)
+    const { endpoint: route = url, action = '' } = config
+    const { statusCode: status } = reply
+    const key = `${route} ${action} ${status}`
+    let one = series.get(key)
+    if (!one) series.set(key, (one = seconds.labels({ route, action, status })))
+    one.observe(reply.elapsedTime / 1_000)
     done()
   })
 
   app.get('/metrics', async (request, reply) => {
     if (readers === 'loopback' && !isLocal(request)) return reply.callNotFound()
-    return reply.type(registry.contentType).send(`${await registry.metrics()}\n${times.text()}`)
+    return reply.type(registry.contentType).send(await registry.metrics())
   })
 }
