@@ -33,12 +33,16 @@ export const formatDateTime = (timestamp: Timestamp): string =>
 export const formatDay = (timestamp: Timestamp, style: 'long' | 'short' = 'long'): string =>
   dateFormat({ weekday: style, day: 'numeric', month: style }).format(new Date(timestamp))
 
+/** `Sun`. */
+export const formatWeekday = (timestamp: Timestamp): string =>
+  dateFormat({ weekday: 'short' }).format(new Date(timestamp))
+
 /** Time for today, weekday for the last week, otherwise the date. */
 export function formatWhen(timestamp: Timestamp, now = new Date()): string {
   const date = new Date(timestamp)
   const days = (now.getTime() - date.getTime()) / 86_400_000
   if (date.toDateString() === now.toDateString()) return formatTime(date)
-  if (days > 0 && days < 6) return dateFormat({ weekday: 'short' }).format(date)
+  if (days > 0 && days < 6) return formatWeekday(date)
   const sameYear = date.getFullYear() === now.getFullYear()
   return sameYear ? dateFormat({ day: 'numeric', month: 'short' }).format(date) : formatDate(date)
 }

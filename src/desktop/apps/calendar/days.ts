@@ -1,3 +1,4 @@
+import { DAY } from '../../../base/clock.ts'
 import { today } from '../../kit/local-day.ts'
 
 // Days are `YYYY-MM-DD` in the browser's time zone, so that calculations do not depend on daylight saving time.
@@ -12,8 +13,7 @@ export function atMinute(day: string, minute: number): Date {
 }
 
 /** How many days lie between two days; negative if the second comes first. */
-export const daysBetween = (from: string, to: string): number =>
-  Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000)
+export const daysBetween = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / DAY)
 
 export function addDays(day: string, days: number): string {
   const [year, month, date] = day.split('-').map(Number)

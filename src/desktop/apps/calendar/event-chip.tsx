@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatTime } from '../../kit/formats.ts'
 import { drag, followPointer } from './drag.ts'
 import { focusedKey, onEventKey, reschedule } from './event-actions.ts'
+import type { Bar } from './event-layout.ts'
 import type { Occurrence } from './occurrences.ts'
 import { entries } from './store.ts'
 import { words } from './words.ts'
@@ -65,5 +66,28 @@ export function EventChip({
         />
       )}
     </button>
+  )
+}
+
+/** An event as a bar over its days; all-day events have a handle at the end. */
+export function BarChip({
+  bar: { of, isCutAtStart, isCutAtEnd },
+  class: className = '',
+  style,
+  time,
+}: {
+  bar: Bar<Occurrence>
+  class?: string
+  style: Record<string, string | number>
+  time: string
+}) {
+  return (
+    <EventChip
+      of={of}
+      class={`${className} ${isCutAtStart ? 'is-cut-start' : ''} ${isCutAtEnd ? 'is-cut-end' : ''}`}
+      style={style}
+      time={time}
+      handle={!isCutAtEnd && of.event.all_day && 'side'}
+    />
   )
 }

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { DAY } from '../../../base/clock.ts'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Switch, TextField } from '../../kit/field.tsx'
@@ -44,7 +45,7 @@ function TimeFields({ event }: { event: Event }) {
     const by =
       Date.parse(`${to}${event.all_day ? 'T00:00Z' : ''}`) - Date.parse(`${begin}${event.all_day ? 'T00:00Z' : ''}`)
     const moved = event.all_day
-      ? addDays(end, Math.round(by / 86_400_000))
+      ? addDays(end, Math.round(by / DAY))
       : toLocalInput(new Date(Date.parse(end) + by).toISOString())
     return write({ begin: to, end: moved })
   }

@@ -1,12 +1,12 @@
 import { signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { formatDay, formatTime } from '../../kit/formats.ts'
+import { formatDay, formatTime, formatWeekday } from '../../kit/formats.ts'
 import { today } from '../../kit/local-day.ts'
 import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
 import { drag, followPointer } from './drag.ts'
-import { EventChip } from './event-chip.tsx'
+import { BarChip, EventChip } from './event-chip.tsx'
 import { placeBars, type Bar } from './event-layout.ts'
-import { daysOf, occurrences, type Occurrence } from './occurrences.ts'
+import { barOccurrences, daysOf, occurrences, type Occurrence } from './occurrences.ts'
 import { createOn, createTimes, firstWeekday, selected, show } from './store.ts'
 import { words } from './words.ts'
 
@@ -20,9 +20,6 @@ const LINE_HEIGHT = 1.3
 /** On narrow screens events are dots, of which three fit. */
 const NARROW_REM = 36
 const NARROW_CAPACITY = 3
-
-const weekday = (day: string): string =>
-  new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))
 
 function moveSelection(key: string): boolean {
   const day = selected.value
@@ -65,16 +62,8 @@ function Line({ of, index }: { of: Bar<Occurrence> | Occurrence | undefined; ind
   if (of === undefined) return <div class="line" />
   if (!('lane' in of)) return <EventChip of={of} class="line" time={formatTime(of.event.starts_at)} />
   if (of.from < index) return <div class="line is-continued" />
-  const cuts = `${of.isCutAtStart ? 'is-cut-start' : ''} ${of.isCutAtEnd ? 'is-cut-end' : ''}`
-  return (
-    <EventChip
-      of={of.of}
-      class={`line ${cuts}`}
-      style={{ '--days': of.days }}
-      time={of.of.event.all_day ? '' : formatTime(of.of.event.starts_at)}
-      handle={!of.isCutAtEnd && of.of.event.all_day && 'side'}
-    />
-  )
+  const time = of.of.event.all_day ? '' : formatTime(of.of.event.starts_at)
+  return <BarChip bar={of} class="line" style={{ '--days': of.days }} time={time} />
 }
 
 function Day({ day, index, bars }: { day: string; index: number; bars: readonly Bar<Occurrence>[] }) {
@@ -127,10 +116,7 @@ function Day({ day, index, bars }: { day: string; index: number; bars: readonly 
 }
 
 function Week({ days }: { days: readonly string[] }) {
-  const bars = placeBars(
-    days,
-    occurrences.value.filter(({ isBar }) => isBar),
-  )
+  const bars = placeBars(days, barOccurrences.value)
   return (
     <tr>
       {days.map((day, index) => (
@@ -184,7 +170,7 @@ export function Month() {
         <tr>
           {weeks[0]!.map((day) => (
             <th key={day} scope="col">
-              {weekday(day)}
+              {formatWeekday(noonOf(day))}
             </th>
           ))}
         </tr>

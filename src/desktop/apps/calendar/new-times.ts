@@ -1,3 +1,4 @@
+import { MINUTE } from '../../../base/clock.ts'
 import { today } from '../../kit/local-day.ts'
 import { addDays, atMinute, daysBetween } from './days.ts'
 
@@ -28,7 +29,8 @@ export const STEP = 15
 
 const snap = (minutes: number): number => Math.round(minutes / STEP) * STEP
 
-const allDay = (first: string, last: string): Times => ({
+/** An event that lasts from one day to another, both included. */
+export const allDay = (first: string, last: string): Times => ({
   all_day: true,
   starts_at: `${first}T00:00:00Z`,
   ends_at: `${addDays(last, 1)}T00:00:00Z`,
@@ -56,7 +58,7 @@ export function resized({ start, end, first, last, event }: Span, days: number, 
   }
   const before = new Date(end)
   const to = atMinute(addDays(today(before), days), before.getHours() * 60 + before.getMinutes() + minutes)
-  return timed(new Date(start), new Date(Math.max(to.getTime(), start + STEP * 60_000)))
+  return timed(new Date(start), new Date(Math.max(to.getTime(), start + STEP * MINUTE)))
 }
 
 /** The times of an event that is dragged from one place to another. */

@@ -1,4 +1,5 @@
 import { computed } from '@preact/signals'
+import { DAY } from '../../../base/clock.ts'
 import { today } from '../../kit/local-day.ts'
 import { addDays, monthOf, toLocalInput, weekOf } from './days.ts'
 import type { Stretch } from './event-layout.ts'
@@ -18,8 +19,6 @@ export interface Occurrence {
   /** Whether it is shown as a bar over its days instead of at its hours. */
   isBar: boolean
 }
-
-const DAY_MS = 86_400_000
 
 /**
  * First and last day of an event in the browser's time zone. All-day events are stored from midnight UTC to midnight
@@ -46,7 +45,7 @@ function occurrenceOf(event: Event): Occurrence {
   if (found) return found
   const start = Date.parse(event.starts_at)
   const end = event.ends_at === null ? start : Math.max(start, Date.parse(event.ends_at))
-  const isBar = event.all_day || end - start >= DAY_MS
+  const isBar = event.all_day || end - start >= DAY
   const occurrence = { key: event.key, event, start, end, ...daysOf(event), isBar }
   known.set(event, occurrence)
   return occurrence
@@ -72,6 +71,9 @@ export const occurrences = computed<readonly Occurrence[]>(() => {
     .filter(({ first, last }) => first <= end && last >= start)
     .toSorted(inOrder)
 })
+
+/** Those of them that are bars. */
+export const barOccurrences = computed(() => occurrences.value.filter(({ isBar }) => isBar))
 
 export const occurrencesOn = (day: string): readonly Occurrence[] =>
   occurrences.value.filter(({ first, last }) => first <= day && last >= day)

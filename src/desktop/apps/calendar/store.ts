@@ -1,9 +1,10 @@
 import { computed, signal } from '@preact/signals'
+import { HOUR } from '../../../base/clock.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { today } from '../../kit/local-day.ts'
 import { language } from '../../kit/language.ts'
-import { addDays, atMinute } from './days.ts'
+import { atMinute } from './days.ts'
 import type { Times } from './new-times.ts'
 
 export type Event = Entry<'svc_events'>
@@ -35,19 +36,14 @@ export const firstWeekday = computed(() =>
   language.value === 'en' && navigator.language === 'en-US' ? (0 as const) : (1 as const),
 )
 
-const HOUR_MS = 3_600_000
-
 /** Begins a new event of one hour, or of the given length. */
-export const createAt = (start: Date, ms = HOUR_MS): void =>
+export const createAt = (start: Date, ms = HOUR): void =>
   entries.create({
     starts_at: start.toISOString(),
     ends_at: new Date(start.getTime() + ms).toISOString(),
   })
 
 export const createTimes = (times: Times): void => entries.create(times)
-
-export const createAllDay = (first: string, last: string): void =>
-  createTimes({ all_day: true, starts_at: `${first}T00:00:00Z`, ends_at: `${addDays(last, 1)}T00:00:00Z` })
 
 /** Begins a new event on a day: at the next full hour today, at nine on other days. */
 export function createOn(day: string): void {

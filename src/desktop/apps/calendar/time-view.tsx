@@ -1,14 +1,16 @@
 import { signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
-import { formatDay, formatTime } from '../../kit/formats.ts'
+import { MINUTE } from '../../../base/clock.ts'
+import { formatDay, formatTime, formatWeekday } from '../../kit/formats.ts'
 import { today } from '../../kit/local-day.ts'
 import { atMinute, noonOf } from './days.ts'
 import { drag, followPointer } from './drag.ts'
-import { EventChip, timesOf } from './event-chip.tsx'
+import { BarChip, EventChip, timesOf } from './event-chip.tsx'
 import { placeBars, placeSideBySide } from './event-layout.ts'
-import { daysOf, occurrences, shownDays, stretchesOn } from './occurrences.ts'
+import { allDay } from './new-times.ts'
+import { barOccurrences, daysOf, shownDays, stretchesOn } from './occurrences.ts'
 import { isSlotFocused, onSlotKey, slot, SLOT_MINUTES } from './slot.ts'
-import { createAllDay, createAt, createTimes, selected, show } from './store.ts'
+import { createAt, createTimes, selected, show } from './store.ts'
 import { words } from './words.ts'
 
 /** The clock, for the line that marks now. */
@@ -29,8 +31,7 @@ function DayHead({ day }: { day: string }) {
         aria-current={day === today() ? 'date' : undefined}
         onClick={() => show('day', day)}
       >
-        <span>{new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'short' }).format(noonOf(day))}</span>{' '}
-        <b>{Number(day.slice(8))}</b>
+        <span>{formatWeekday(noonOf(day))}</span> <b>{Number(day.slice(8))}</b>
       </button>
     </div>
   )
@@ -38,10 +39,7 @@ function DayHead({ day }: { day: string }) {
 
 /** The bars above the hours; a day is drawn over or pressed to add an all-day event. */
 function AllDayRow({ days }: { days: readonly string[] }) {
-  const bars = placeBars(
-    days,
-    occurrences.value.filter(({ isBar }) => isBar),
-  )
+  const bars = placeBars(days, barOccurrences.value)
   const lanes = Math.max(0, ...bars.map(({ lane }) => lane + 1))
   const target = drag.value?.times.all_day ? daysOf(drag.value.times) : undefined
   return (
@@ -55,17 +53,15 @@ function AllDayRow({ days }: { days: readonly string[] }) {
             data-date={day}
             style={{ gridColumn: index + 1 }}
             onPointerDown={(event) => followPointer(event, 'create', undefined, createTimes)}
-            onDblClick={() => createAllDay(day, day)}
+            onDblClick={() => createTimes(allDay(day, day))}
           />
         ))}
-        {bars.map(({ of, lane, from, days: count, isCutAtStart, isCutAtEnd }) => (
-          <EventChip
-            key={of.key}
-            of={of}
-            class={`${isCutAtStart ? 'is-cut-start' : ''} ${isCutAtEnd ? 'is-cut-end' : ''}`}
-            style={{ gridColumn: `${from + 1} / span ${count}`, gridRow: lane + 1 }}
-            time={of.event.all_day ? '' : timesOf(of)}
-            handle={!isCutAtEnd && of.event.all_day && 'side'}
+        {bars.map((bar) => (
+          <BarChip
+            key={bar.of.key}
+            bar={bar}
+            style={{ gridColumn: `${bar.from + 1} / span ${bar.days}`, gridRow: bar.lane + 1 }}
+            time={timesOf(bar.of)}
           />
         ))}
       </div>
@@ -80,7 +76,7 @@ function DragPreview({ day }: { day: string }) {
   const start = new Date(times.starts_at)
   if (today(start) !== day) return null
   const begin = start.getHours() * 60 + start.getMinutes()
-  const length = times.ends_at === null ? 30 : (Date.parse(times.ends_at) - start.getTime()) / 60_000
+  const length = times.ends_at === null ? 30 : (Date.parse(times.ends_at) - start.getTime()) / MINUTE
   return (
     <div class="drag-preview" style={{ top: percent(begin), height: percent(Math.min(length, 1_440 - begin)) }}>
       <time>
