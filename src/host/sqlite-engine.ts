@@ -57,6 +57,12 @@ function beginLog(handle: SqliteHandle): void {
   }
 }
 
+/** Settings of a private file: its schema may run no code, and damage is noticed. */
+export const PRIVATE_FILE =
+  'pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0; pragma temp_store = memory;'
+/** Commits are not durable. */
+export const NOT_DURABLE = 'pragma synchronous = off;'
+
 /**
  * Opens a private database file: a copy, or an untrusted one, whose schema may run no code. Commits are not durable;
  * writers flush the file when it is complete. `:memory:` has no file.
@@ -64,11 +70,8 @@ function beginLog(handle: SqliteHandle): void {
 export function openCopyFile(file: string, { readonly = false } = {}): SqliteHandle {
   const handle = new (load())(file, { readonly, fileMustExist: file !== ':memory:' })
   try {
-    handle.pragma('trusted_schema = OFF')
-    handle.pragma('cell_size_check = ON')
-    handle.pragma('mmap_size = 0')
-    handle.pragma('temp_store = MEMORY')
-    if (!readonly) handle.pragma('synchronous = OFF')
+    handle.exec(PRIVATE_FILE)
+    if (!readonly) handle.exec(NOT_DURABLE)
     return handle
   } catch (error) {
     handle.close()

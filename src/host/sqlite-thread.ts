@@ -1,4 +1,4 @@
-import { engineName, type SqliteHandle, type SqliteStatement } from './sqlite-engine.ts'
+import { engineName, NOT_DURABLE, PRIVATE_FILE, type SqliteHandle, type SqliteStatement } from './sqlite-engine.ts'
 import { startThread, type WorkerThread } from './worker-thread.ts'
 
 // A private SQLite file on a thread of its own, so that long statements do not hold the event loop.
@@ -81,9 +81,12 @@ function sqliteThread(): void {
 
 /** Opens a private file that exists, whose schema may run no code. Commits are not durable. `onEnd` is called if the thread ends. */
 export function openSqliteThread(file: string, setup: string, onEnd: () => void): SqliteThread {
-  const pragmas =
-    'pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0; pragma temp_store = memory; pragma synchronous = off;'
-  const workerData: Opening = { from: import.meta.url, engine: engineName, file, setup: pragmas + setup }
+  const workerData: Opening = {
+    from: import.meta.url,
+    engine: engineName,
+    file,
+    setup: PRIVATE_FILE + NOT_DURABLE + setup,
+  }
   const thread: WorkerThread<readonly SqlStatement[] | 'close', Answer> = startThread(sqliteThread, {
     workerData,
     task: `has ${file} open`,

@@ -1,6 +1,7 @@
 import { sql, type ExpressionBuilder } from 'kysely'
 import type { Reader } from '../engine/database.ts'
 import type { Tables } from '../engine/tables.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 
 /** What an account owns and loses when it is removed. */
 export interface AccountData {
@@ -74,7 +75,7 @@ async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
         after = Math.max(after, Number(last))
         if (live === 1) counted.push({ type, room_id, count: Number(count), bytes: Number(bytes) })
       }
-      if (seen === PAGE) await new Promise((resolve) => setImmediate(resolve))
+      if (seen === PAGE) await nextTurn()
     }
   }
   return counted

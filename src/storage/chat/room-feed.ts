@@ -27,7 +27,7 @@ const advanceQuery = prepared<{ room: number; count: number }, Moved>(({ q, p })
 )
 
 /** As for every change: a recreated row gets a new `born`. */
-const takeOver = sql`on conflict (user_id, tbl, row_id) do update set
+const replaceOlder = sql`on conflict (user_id, tbl, row_id) do update set
   seq = excluded.seq,
   born = case when changes.deleted = 1 and excluded.deleted = 0 then excluded.seq else changes.born end,
   deleted = excluded.deleted,
@@ -47,7 +47,7 @@ const recordQuery = prepared<Row, never>(({ q, p }) => ({
     sql<never>`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
       select c.user_id, ${p.table}, ${p.row}, c.seq, c.seq, ${p.deleted}, ${p.now}
       from room_members m join counters c on c.user_id = m.user_id
-      where m.room_id = ${p.room} ${takeOver}`.compile(q),
+      where m.room_id = ${p.room} ${replaceOlder}`.compile(q),
 }))
 
 const deferQuery = prepared<{ room: number }, { id: number }>(({ q, p }) =>
@@ -138,14 +138,14 @@ const recordMessages = (
   sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
     select c.user_id, 'svc_messages', s.id, c.seq - ${several} + s.place, c.seq - ${several} + s.place, ${deleted ? 1 : 0}, ${now}
     from counters c cross join (select id, timestamp, row_number() over (order by timestamp) as place from ${messages}) s
-    where c.user_id in (${members}) ${where} ${takeOver}`.execute(tx.q)
+    where c.user_id in (${members}) ${where} ${replaceOlder}`.execute(tx.q)
 
-const recordRoomRow = (tx: Writer, { room, members, back, deleted }: RoomRow, now: number) =>
+const recordRoomRow = (tx: Writer, { room, members, back, deleted }: RoomChange, now: number) =>
   sql`insert into changes (user_id, tbl, row_id, seq, born, deleted, changed_at)
     select c.user_id, 'svc_rooms', ${room}, c.seq - ${back}, c.seq - ${back}, ${deleted ? 1 : 0}, ${now}
-    from counters c where c.user_id in (${members}) ${takeOver}`.execute(tx.q)
+    from counters c where c.user_id in (${members}) ${replaceOlder}`.execute(tx.q)
 
-interface RoomRow {
+interface RoomChange {
   room: number
   members: Part
   back: number

@@ -4,6 +4,7 @@ import type { BlobStore } from './blobs/blobs.ts'
 import { CollectorRefused, refusalOf, type Amount, type PlannedCollection } from './collector-guard.ts'
 import { collectorIsHeld } from './collector-holds.ts'
 import { isExplained, memoryOf, remember } from './collector-memory.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 import { first, prepared, type Database, type Reader, type Writer } from '../engine/database.ts'
 
 /** Removes unreferenced contents, and blobs without a row. */
@@ -46,8 +47,6 @@ const windowAfter = (after: string, before: number) => sql`(
   select sha256, size, case when ${unneeded} then case when touched_at < ${before} then 1 else 0 end else 0 end as is_due
   from contents where sha256 > ${after} order by sha256 limit ${WINDOW}
 ) examined`
-
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** One statement decides and deletes: no upload can add a reference in between. Records which blobs to remove. */
 export async function removeUnneeded(tx: Writer, some: Expression<{ sha256: string }> | readonly string[]) {
@@ -97,7 +96,7 @@ async function countWindow(on: Reader, after: string, before: number): Promise<C
 async function amountsOf(on: Reader, before: number): Promise<{ unreferenced: Amount; all: Amount }> {
   const unreferenced = { contents: 0, bytes: 0 }
   const all = { contents: 0, bytes: 0 }
-  for (let after: string | null = ''; after !== null; await turn()) {
+  for (let after: string | null = ''; after !== null; await nextTurn()) {
     const window = await countWindow(on, after, before)
     all.contents += Number(window.contents)
     all.bytes += Number(window.bytes)
@@ -186,7 +185,7 @@ export function makeCollector(database: Database, blobs: BlobStore): Collector {
       const { strays, found, refusal } = await survey(limit)
       const going = found.unreferenced.contents + found.strays.contents
       if (refusal !== undefined && going > confirmed) throw new CollectorRefused(refusal)
-      for (let after: string | undefined = ''; after !== undefined; await turn()) {
+      for (let after: string | undefined = ''; after !== undefined; await nextTurn()) {
         const { due, next } = await nextWindow(database.read, after, limit)
         for (let at = 0; at < due.length; at += SLICE) {
           const some = due.slice(at, at + SLICE)

@@ -1,5 +1,6 @@
 import type { Database, Writer, WriteScope } from './database.ts'
 import { collectNotifications, type BareWriter, type Notifications, type Notification } from './notifications.ts'
+import { nextTurn } from './event-loop.ts'
 
 // Units of work that wait at the same moment share one transaction and its flush.
 
@@ -103,7 +104,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
     let before: number
     do {
       before = queue.length
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     } while (queue.length > before && queue.length < GROUP)
   }
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { first, prepared, preparedRows, type Reader, type Writer } from '../engine/database.ts'
 import { SLICE } from '../engine/slices.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 
 // The change feed: one row per (account, table, row) with its newest change, which each change moves to the end.
 // Positions come from the account's counter row, which stays locked until the transaction ends: commit order is feed
@@ -175,7 +176,7 @@ async function excessOf(on: Reader, user: number, max: number): Promise<number |
     }
     kept += Number(dead)
     before = first
-    await new Promise((resolve) => setImmediate(resolve))
+    await nextTurn()
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import { nodeColumns, type Extent, type Node } from './nodes.ts'
 import type { TrashState } from '../engine/tables.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 
 // Large trees are processed in slices, one transaction each, so that others can write in between. The trash entry of
 // the tree's top records the remaining work; every step can be repeated.
@@ -46,7 +47,7 @@ async function* pagesBelow(on: Reader, top: number, marks: readonly number[]) {
   for (const parent of folders) {
     for (const mark of marks) {
       for (let after = ''; ;) {
-        if (++lookups % LOOKUPS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve))
+        if (++lookups % LOOKUPS_PER_TURN === 0) await nextTurn()
         const page = await childrenQuery(on, { parent, mark, after, limit: SLICE })
         for (const { id, type } of page) if (type === 'directory') folders.push(id)
         if (page.length > 0) yield { parent, page }
