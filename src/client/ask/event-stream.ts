@@ -25,7 +25,8 @@ export async function* serverSentEvents(body: AsyncIterable<Uint8Array>): AsyncG
     isReturned = text.endsWith('\r')
     const [first = '', ...others] = (isReturned ? text.slice(0, -1) : text).split(LINE_END)
     line += first
-    if (line.length + length > MAX_CHARACTERS) throw new Unreachable('The server sent an incomplete answer; try again.')
+    if (line.length + length > MAX_CHARACTERS)
+      throw new Unreachable('The server sent an answer without an end; try again.')
     if (others.length === 0) continue
     const lines = [line, ...others.slice(0, -1)]
     line = others.at(-1)!

@@ -23,7 +23,7 @@ const SMALL = Buffer.from('small')
 
 /** The simulation refused it, on purpose. */
 const isSimulated = (error: unknown): boolean =>
-  error instanceof Error && /simulated|clock moved on|broke off/.test(error.message)
+  error instanceof Error && /simulated|clock jumped|broke off/.test(error.message)
 
 class Story {
   readonly random: Random

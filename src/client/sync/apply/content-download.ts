@@ -164,7 +164,7 @@ async function writeFromStart(
   }
 }
 
-/** Writes at most the announced size: a server that sends more is truncated. Returns the checksum. */
+/** Writes at most the announced size: more from the server is an error. Returns the checksum. */
 async function write(
   context: RunContext,
   body: AsyncIterable<Uint8Array>,
