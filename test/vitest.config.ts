@@ -16,13 +16,17 @@ const isNamed = process.argv
   .slice(2)
   .some((argument) => /^[^-]*\btest\/|\.test\.ts$/.test(argument) && !argument.endsWith('vitest.config.ts'))
 
-/** These look for what nobody thought of, with many seeds, kills or combinations; they run with `npm run test:all` or by name. */
+/**
+ * These look for what nobody thought of, with many seeds, kills or combinations, or drive a browser where few changes reach; they
+ * run with `npm run test:all` or by name.
+ */
 const exploring = [
+  'test/bad-days.test.ts',
   'test/bench/**',
   'test/cli/{away-store,damaged-backup,damaged-key,ends,full-disk,interrupted,lost-database,moved-database}.test.ts',
   'test/cli/{silent-store,sync-hostile,sync-large-tree}.test.ts',
   'test/client/faults/**',
-  'test/desktop/{languages,outage}.test.ts',
+  'test/desktop/{admin,app-manager,assistant,components-app,custom-app,languages,outage,pdf,prewarmed-frame,rows}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/http/{ack-order,crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
