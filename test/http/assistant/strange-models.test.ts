@@ -49,6 +49,28 @@ describe('a model of which nothing is known', () => {
     expect(model.heard.map(({ tools }) => tools.length > 0)).toEqual([true, true, true, false, true])
   })
 
+  test('that answers unreadably once is asked in the text, and is offered functions again', async () => {
+    const { model, ada } = await stage({ settings: unknown })
+    const unreadable = {
+      id: '1',
+      choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 'a', function: null }] } }],
+    }
+    for (const raw of ['Good morning', JSON.stringify(unreadable), `data: ${JSON.stringify(unreadable)}\n\n`]) {
+      model.will({ raw }, { text: listed }, { calls: [list('/')] }, { text: 'No files.' })
+      expect((await askFor(ada, { message: 'What is there?' })).usage.tool_calls).toBe(2)
+    }
+    const offered = [true, false, true, true]
+    expect(model.heard.map(({ tools }) => tools.length > 0)).toEqual([...offered, ...offered, ...offered])
+  })
+
+  test.each([400, 500])('that has called functions before does not lose them by one answer %i', async (status) => {
+    const { model, ada } = await stage({ settings: unknown })
+    model.will({ calls: [list('/')] }, { status }, { text: 'No files.' }, { calls: [list('/')] }, { text: 'None.' })
+    expect((await askFor(ada, { message: 'What is there?' })).response).toBe('No files.')
+    expect((await askFor(ada, { message: 'And now?' })).response).toBe('None.')
+    expect(model.heard.map(({ tools }) => tools.length > 0)).toEqual([true, true, false, true, true])
+  })
+
   test('that speaks for an agent model hands over in the text where its server takes no functions', async () => {
     const { model, ada } = await stage({ settings: { ...unknown, 'assistant.agent_model': 'worker' } })
     model.will(

@@ -49,8 +49,8 @@ function normaliseCalls(calls: readonly ModelCall[]): ModelCall[] {
   })
 }
 
-/** Whether a server may have refused a request because of its functions: some answer 400 or 404, others 500 or 501. */
-const mayRefuseFunctions = (error: unknown): boolean =>
+/** Whether a request may succeed without its functions: they were refused, or the model called them unreadably. */
+const mayGoWithoutFunctions = (error: unknown): error is ModelError =>
   error instanceof ModelError &&
   (error.kind === 'broken' || error.kind === 'missing' || error.status === 500 || error.status === 501)
 
@@ -75,20 +75,27 @@ export function makeModelClient({ languageModels, models }: Deps) {
     return { ...reply, text, calls: reader.calls }
   }
 
-  /** Asks a model of unknown abilities with functions, and again in the text if they are refused. Remembers a refusal. */
+  /**
+   * Asks a model of unknown abilities with functions, and again in the text if that fails. Remembers what the server
+   * accepts: an error status such as 400, 404, 500 or 501 is a refusal, an unreadable answer is not.
+   */
   async function askWithFallback(request: LanguageModelRequest, choice: Choice): Promise<ModelReply> {
     let hasOutput = false
     const onText = (chunk: string) => {
       hasOutput = true
       return request.onText(chunk)
     }
+    let failure: ModelError
     try {
-      return await languageModels.ask({ ...request, onText })
+      const reply = await languageModels.ask({ ...request, onText })
+      models.noteFunctions(choice, request.model, true)
+      return reply
     } catch (error) {
-      if (hasOutput || !mayRefuseFunctions(error)) throw error
+      if (hasOutput || !mayGoWithoutFunctions(error)) throw error
+      failure = error
     }
     const reply = await askInText(request)
-    models.noteRefusal(choice, request.model)
+    if (failure.status !== undefined) models.noteFunctions(choice, request.model, false)
     return reply
   }
 

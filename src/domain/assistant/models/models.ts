@@ -35,9 +35,9 @@ interface Deps {
 
 /** Context window of an unknown model, tokens. */
 const DEFAULT_CONTEXT = 8_192
-/** Time to live, ms: of a server's answer about a model, of a refusal of functions, and of the search for Ollama. */
+/** Time to live, ms: of a server's answer about a model, of what requests showed about functions, and of the search for Ollama. */
 const TRAITS_TTL = 10 * MINUTE
-const REFUSAL_TTL = DAY
+const SUPPORT_TTL = DAY
 const OLLAMA_TTL = MINUTE
 
 const SET = 'svc config set assistant.'
@@ -52,19 +52,26 @@ async function keyOf(settings: Settings): Promise<string> {
   }
 }
 
-/** Models whose server refused a request with functions and accepted it without. */
-function makeRefusals(clock: Clock) {
-  const until = new Map<string, number>()
+/** What requests have shown about functions. A refusal does not count where functions were accepted before: it has another cause. */
+function makeFunctionSupport(clock: Clock) {
+  const shown = new Map<string, { accepted: boolean; until: number }>()
+  const of = (key: string): boolean | undefined => {
+    const last = shown.get(key)
+    return last && last.until > clock.now() ? last.accepted : undefined
+  }
   return {
-    has: (server: ModelServer, id: string): boolean => (until.get(keyFor(server, id)) ?? 0) > clock.now(),
-    note: (server: ModelServer, id: string): void => void until.set(keyFor(server, id), clock.now() + REFUSAL_TTL),
+    of: (server: ModelServer, id: string): boolean | undefined => of(keyFor(server, id)),
+    note(server: ModelServer, id: string, accepted: boolean): void {
+      const key = keyFor(server, id)
+      if (accepted || of(key) === undefined) shown.set(key, { accepted, until: clock.now() + SUPPORT_TTL })
+    },
   }
 }
 
 /** The configured models and their abilities. */
 export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
   const known = new Map<string, { traits: ModelTraits; until: number }>()
-  const refusals = makeRefusals(clock)
+  const functionSupport = makeFunctionSupport(clock)
   let ollamaHint: { lines: string; until: number } | undefined
 
   async function traitsOf(server: ModelServer, id: string): Promise<ModelTraits> {
@@ -119,7 +126,7 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
     const found = isWhole ? {} : await traitsOf(server, id)
     return {
       id,
-      tools: declared?.tools ?? found.tools ?? (refusals.has(server, id) ? false : undefined),
+      tools: declared?.tools ?? found.tools ?? (functionSupport.of(server, id) === false ? false : undefined),
       vision: declared?.vision ?? found.vision ?? false,
       context: declared?.context ?? found.context ?? DEFAULT_CONTEXT,
     }
@@ -129,8 +136,9 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
     choice,
     /** As declared in the settings, else as reported by the server, else as requests have shown. Throws `ModelError`. */
     describe,
-    /** Remembers that a model refuses functions. */
-    noteRefusal: ({ server }: Choice, id: string): void => refusals.note(server, id),
+    /** Remembers that a model accepted or refused functions. */
+    noteFunctions: ({ server }: Choice, id: string, accepted: boolean): void =>
+      functionSupport.note(server, id, accepted),
     /** Why there is no assistant, with the commands to configure it; undefined if models are configured. */
     missing: async () => missing(await settings.values()),
     /** The selectable models, the default first; empty if none is configured. */
