@@ -8,6 +8,7 @@ import { lookUp, nameOf, readTree } from '../../client/files/remote-files.ts'
 import { measure } from '../../client/files/upload.ts'
 import { isFault } from '../../contract/errors.ts'
 import { streamDurably } from '../../host/durable-files.ts'
+import { clearUnfinished, unfinishedName } from '../../host/unfinished-files.ts'
 import { Exit, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { retryOptions } from '../retry-options.ts'
@@ -40,6 +41,7 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
     else summary.skip(path, 'this machine does not allow its name')
   }
   const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
+  const cleared = new Set<string>()
   for (const { path, size, sha256 } of files) {
     if (!isRepresentable(path)) {
       summary.skip(path, 'this machine does not allow its name')
@@ -54,8 +56,10 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
     else {
       try {
         await mkdir(dirname(target), { recursive: true })
+        if (!cleared.has(dirname(target))) await clearUnfinished(dirname(target), 'download', Date.now())
+        cleared.add(dirname(target))
         const { content, mtime } = await withRetry(() => download(api, path), retry)
-        await streamDurably(target, content, { replace: force, mtime })
+        await streamDurably(target, content, { replace: force, mtime, temporary: unfinishedName('download') })
         summary.transferred(size)
       } catch (error) {
         // The file was deleted or damaged since it was listed: continue with the others.

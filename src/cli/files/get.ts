@@ -50,9 +50,12 @@ export const get = command({
     const { content, size, sha256, mtime } = await open(io, api, remote)
     const progress = makeProgress({ label: nameOf(remote), total: size })
     const { streamDurably } = await import('../../host/durable-files.ts')
+    const { clearUnfinished, unfinishedName } = await import('../../host/unfinished-files.ts')
     try {
       const mode = old && old.mode & 0o777
-      await streamDurably(local, countBytes(content, progress.add), { replace: flags.force, mode, mtime })
+      await clearUnfinished(dirname(local), 'download', Date.now())
+      const temporary = unfinishedName('download')
+      await streamDurably(local, countBytes(content, progress.add), { replace: flags.force, mode, mtime, temporary })
     } catch (error) {
       throw errorCode(error) === 'EEXIST' ? alreadyThere(local) : error
     } finally {

@@ -106,6 +106,12 @@ const LETTERS = /\p{L}+/gu
 /** Words of two letters are ignored: half of all passwords consist of such words. */
 const LEAST_LETTERS = 3
 
+/** Words that people combine with the name of the service. */
+const FREQUENT =
+  'access account admin administrator backup benutzer changeme cloud default demo desktop files geheim guest hello home kennwort letmein login master pass password passwort private root secret secure server service start storage sync system temp test user welcome willkommen'.split(
+    ' ',
+  )
+
 /** Whether a password consists only of these words, in any order and number, with digits and symbols between them. */
 function isMadeOf(guess: string, texts: readonly string[]): boolean {
   const words = texts
@@ -135,7 +141,8 @@ export function assertNewPassword(
   if (guess === username || [...guess].reverse().join('') === username) {
     throw invalidField(field, 'The password must not be the user name.')
   }
-  if (isMadeOf(guess, ['svc', username, ...known])) {
+  const names = ['svc', username, ...known]
+  if (isMadeOf(guess, names) || (guess.includes('svc') && isMadeOf(guess, [...names, ...FREQUENT]))) {
     throw invalidField(field, 'The password consists of well-known names; choose another one.')
   }
   if (commonPasswords().has(guess) || new Set(guess).size === 1) {

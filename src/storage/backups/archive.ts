@@ -5,6 +5,7 @@ import { TAR_BLOCK, tarEnd, tarHeader, tarPadding, type TarHeader } from '../../
 import { randomHex } from '../../base/random.ts'
 import { fromSystemError } from '../../base/errors.ts'
 import { streamDurably } from '../../host/durable-files.ts'
+import { clearUnfinished, unfinishedName } from '../../host/unfinished-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { readAll, isSound, openBytes, verified } from './file-bytes.ts'
 import {
@@ -23,7 +24,6 @@ import { AGE_PAYLOAD, headerOf, newHeader, openFile } from './passphrase.ts'
 import { HEADER_FILE, headerText, parseHeader } from './repository.ts'
 import type { BackupSink, BackupSource, Draft } from './source.ts'
 import { seal, type Bytes } from './stream-cipher.ts'
-import { clearUnfinished, unfinishedName } from './unfinished.ts'
 
 // A backup in one file: a tar archive of a repository with only that backup, in a fixed order and with fixed headers.
 // The reader accepts exactly the bytes that the writer produces, and nothing ambiguous.
@@ -133,8 +133,8 @@ export const newArchive = (file: string, passphrase: string | undefined, store: 
     const tar = tarOf(entriesOf(manifest, draft, store), stored)
     try {
       const content = passphrase === undefined ? tar : encrypted(passphrase, tar)
-      await clearUnfinished(dirname(file), Date.now())
-      await streamDurably(file, content, { replace: false, mode: 0o600, temporary: unfinishedName() })
+      await clearUnfinished(dirname(file), 'archive', Date.now())
+      await streamDurably(file, content, { replace: false, mode: 0o600, temporary: unfinishedName('archive') })
     } catch (error) {
       throw fromSystemError(error, file)
     }

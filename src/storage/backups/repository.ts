@@ -7,6 +7,7 @@ import { DAY, systemClock } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { streamDurably, syncFolder, writeDurably } from '../../host/durable-files.ts'
+import { clearUnfinished } from '../../host/unfinished-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { readAll, openBytes } from './file-bytes.ts'
 import { lockRepository, currentLocks, type RepositoryLock } from './lock.ts'
@@ -35,7 +36,6 @@ import {
 import type { BackupSink, BackupSource } from './source.ts'
 import { KEY_FILE } from './sealed-key.ts'
 import { openSealed, seal } from './stream-cipher.ts'
-import { clearUnfinished } from './unfinished.ts'
 
 // A repository is a folder in which the backups of one server share their objects:
 //
@@ -147,7 +147,7 @@ export async function createRepository(
   sealedKey: Uint8Array | undefined,
 ): Promise<RepositoryHeader> {
   await makeFolder(folder, 0o700)
-  await clearUnfinished(folder, Date.now())
+  await clearUnfinished(folder, 'archive', Date.now())
   const foreign = (await readdir(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
     throw new BadRepository(`${folder} contains other files (${foreign}): give an empty or a new folder.`, 6)

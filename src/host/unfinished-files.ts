@@ -3,16 +3,19 @@ import { readlinkSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { DAY } from '../../base/clock.ts'
-import { randomHex } from '../../base/random.ts'
-import { isRunning } from '../../host/process-status.ts'
+import { DAY } from '../base/clock.ts'
+import { randomHex } from '../base/random.ts'
+import { isRunning } from './process-status.ts'
 
-// An archive is written into a folder of the user, which has no locks: the name of an unfinished one identifies its
-// writer.
+// A large file is written into a folder of the user, which has no locks: the name of an unfinished one says what it is, and identifies
+// its writer.
 
-const NAME = /^\.svc-archive-([0-9a-f]{12})-(\d{1,10})-[0-9a-f]{12}\.tmp$/
+/** What is written. */
+type Kind = 'archive' | 'download'
 
-/** A writer touches its archive all the time: one from another machine untouched for this long is abandoned. */
+const NAME = /^\.svc-(archive|download)-([0-9a-f]{12})-(\d{1,10})-[0-9a-f]{12}\.tmp$/
+
+/** A writer touches its file all the time: one from another machine untouched for this long is abandoned. */
 const ABANDONED = DAY
 
 /** Identifies the scope of a PID: this machine and, in containers, the PID namespace. */
@@ -26,13 +29,13 @@ function here(): string {
   return createHash('sha256').update(`${hostname()}\n${processes}`).digest('hex').slice(0, 12)
 }
 
-export const unfinishedName = (): string => `.svc-archive-${here()}-${process.pid}-${randomHex(6)}.tmp`
+export const unfinishedName = (kind: Kind): string => `.svc-${kind}-${here()}-${process.pid}-${randomHex(6)}.tmp`
 
-/** Removes archives that killed processes left in a folder; never those being written. */
-export async function clearUnfinished(folder: string, now: number): Promise<void> {
+/** Removes files of a kind that killed processes left in a folder; never those being written. */
+export async function clearUnfinished(folder: string, kind: Kind, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
-    const [, place, pid] = NAME.exec(name) ?? []
-    if (place === undefined) continue
+    const [, found, place, pid] = NAME.exec(name) ?? []
+    if (found !== kind) continue
     const path = join(folder, name)
     const isGone = place === here() && !isRunning(Number(pid))
     // Files of other users cannot be removed, and remain.
