@@ -68,13 +68,10 @@ function makeFunctionSupport(clock: Clock) {
   }
 }
 
-/** The configured models and their abilities. */
-export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
+/** What servers report about their models, remembered for a while. The function throws `ModelError`. */
+function makeTraits({ languageModels, clock }: Pick<Deps, 'languageModels' | 'clock'>) {
   const known = new Map<string, { traits: ModelTraits; until: number }>()
-  const functionSupport = makeFunctionSupport(clock)
-  let ollamaHint: { lines: string; until: number } | undefined
-
-  async function traitsOf(server: ModelServer, id: string): Promise<ModelTraits> {
+  return async function traitsOf(server: ModelServer, id: string): Promise<ModelTraits> {
     const key = keyFor(server, id)
     const found = known.get(key)
     if (found && found.until > clock.now()) return found.traits
@@ -86,6 +83,13 @@ export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
     known.set(key, { traits, until: clock.now() + TRAITS_TTL })
     return traits
   }
+}
+
+/** The configured models and their abilities. */
+export function makeAssistantModels({ languageModels, settings, clock }: Deps) {
+  const traitsOf = makeTraits({ languageModels, clock })
+  const functionSupport = makeFunctionSupport(clock)
+  let ollamaHint: { lines: string; until: number } | undefined
 
   /** The commands that configure an Ollama of this machine. */
   async function findOllama(): Promise<string> {
