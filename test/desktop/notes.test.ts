@@ -32,9 +32,9 @@ test('what is written is saved by itself, shown without running anything, and th
   expect(await notesOf(person.id)).toMatchObject([{ title: `Tea ${HOSTILE}`, content: `# Earl Grey\n\n${HOSTILE}` }])
   expectQuiet(visited)
 
-  await notes.getByRole('button', { name: 'Preview' }).click()
-  await notes.getByRole('heading', { name: 'Earl Grey' }).waitFor()
-  expect(await notes.locator('.markdown img, .markdown script, .markdown a[href^=javascript]').count()).toBe(0)
+  await notes.getByRole('textbox', { name: 'Title' }).focus()
+  await notes.locator('.heading-1', { hasText: /^Earl Grey$/ }).waitFor()
+  expect(await notes.locator('.editor :is(img[src=x], script, a[href^=javascript])').count()).toBe(0)
   expect(await notes.title()).toBe('notes')
   await page.getByRole('heading', { name: `Tea ${HOSTILE}` }).waitFor()
   expect(await visited.flaws()).toEqual([])

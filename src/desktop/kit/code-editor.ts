@@ -7,6 +7,8 @@ import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } fr
 import { EditorState, type Extension } from '@codemirror/state'
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { applyFormat, type Format } from './formatted-text/format-commands.ts'
+import { formattedText, type NoteLinks } from './formatted-text/formatted-text.ts'
 
 export interface EditorProps {
   value: string
@@ -15,6 +17,8 @@ export interface EditorProps {
   placeholder?: string
   /** Default: `markdown`. Code has line numbers. */
   language?: 'markdown' | 'text' | 'css' | 'js' | 'html'
+  /** Shows Markdown as formatted text, with links between entries if given. */
+  formatted?: boolean | NoteLinks
   readOnly?: boolean
   onInput: (value: string) => void
 }
@@ -77,8 +81,20 @@ function minimalChange(before: string, after: string): { from: number; to: numbe
   return { from, to: before.length - same, insert: after.slice(from, after.length - same) }
 }
 
+/** What the owner of an editor may do with it. */
+export interface EditorControls {
+  replace(value: string): void
+  format(format: Format): void
+  destroy(): void
+}
+
+function languageOf({ language = 'markdown', formatted = false }: EditorProps): Extension {
+  if (language !== 'markdown' || formatted === false) return languages[language]()
+  return [formattedText(formatted === true ? undefined : formatted), proseExtensions]
+}
+
 /** Creates an editor in an element. `onType` is called for the user's input, not for `replace`. */
-export function openEditor(parent: HTMLElement, props: EditorProps, onType: (value: string) => void) {
+export function openEditor(parent: HTMLElement, props: EditorProps, onType: (value: string) => void): EditorControls {
   let isReplacing = false
   const view = new EditorView({
     parent,
@@ -89,7 +105,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
         drawSelection(),
         // Tab moves the focus, for keyboard users; it does not indent.
         keymap.of([...defaultKeymap, ...historyKeymap]),
-        languages[props.language ?? 'markdown'](),
+        languageOf(props),
         syntaxHighlighting(highlightStyle),
         theme,
         EditorView.lineWrapping,
@@ -111,6 +127,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
       view.dispatch({ changes: minimalChange(view.state.doc.toString(), value.replace(/\r\n?/g, '\n')) })
       isReplacing = false
     },
+    format: (format) => void applyFormat(view, format),
     destroy: () => view.destroy(),
   }
 }

@@ -1,13 +1,13 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { bridge } from './bridge.ts'
-import type { EditorProps } from './code-editor.ts'
+import type { EditorControls, EditorProps } from './code-editor.ts'
 
 const loadEditor = () => import('./code-editor.ts')
 
 /** A text editor. Its text is replaced only if `value` is not what was typed. */
-export function Editor(props: EditorProps) {
+export function Editor(props: EditorProps & { controls?: { current: EditorControls | undefined } }) {
   const container = useRef<HTMLDivElement>(null)
-  const editor = useRef<{ replace(value: string): void; destroy(): void } | undefined>(undefined)
+  const editor = useRef<EditorControls | undefined>(undefined)
   const latest = useRef(props)
   const typed = useRef(props.value)
   latest.current = props
@@ -22,13 +22,14 @@ export function Editor(props: EditorProps) {
         typed.current = value
         latest.current.onInput(value)
       })
+      if (latest.current.controls) latest.current.controls.current = editor.current
     })
     return () => {
       isUnmounted = true
       editor.current?.destroy()
       editor.current = undefined
     }
-  }, [props.language, props.readOnly, bridge.theme.value])
+  }, [props.language, props.readOnly, props.formatted !== undefined && props.formatted !== false, bridge.theme.value])
 
   useEffect(() => {
     // Effects run late: input typed since then is newer than `value`.

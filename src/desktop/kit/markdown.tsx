@@ -36,6 +36,9 @@ const htmlOf = (text: string, parser: Marked): string =>
     ALLOWED_URI_REGEXP: /^(https?:|mailto:|tel:|data:image\/(png|jpeg|gif|webp);|blob:|#)/i,
   })
 
+/** As `Markdown` shows it. */
+export const renderMarkdown = (text: string): string => htmlOf(text, lineBreakParser)
+
 interface MarkdownProps {
   text: string
   /** Show HTML as text. */

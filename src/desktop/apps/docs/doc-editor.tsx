@@ -3,11 +3,13 @@ import { Archive, ArchiveRestore, BookOpen, Columns2, type IconNode, Pencil } fr
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
+import type { EditorControls } from '../../kit/code-editor.ts'
 import { Editor } from '../../kit/editor.tsx'
+import { FormatBar } from '../../kit/format-bar.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Markdown } from '../../kit/markdown.tsx'
-import { entries, folders, parseTags, tagsOf, type Doc } from './store.ts'
+import { docLinks, entries, folders, parseTags, tagsOf, type Doc } from './store.ts'
 import { words } from './words.ts'
 
 const views = [
@@ -50,9 +52,10 @@ function Tags({ doc }: { doc: Doc }) {
   )
 }
 
-/** A document: source and preview side by side. */
+/** A document: formatted, its Markdown beside what it looks like, or only to be read. */
 export function DocEditor({ doc }: { doc: Doc }) {
-  const view = useSignal<(typeof views)[number][0]>(innerWidth < 700 ? 'edit' : 'both')
+  const view = useSignal<(typeof views)[number][0]>('edit')
+  const editor = useRef<EditorControls | undefined>(undefined)
   const title = useRef<HTMLInputElement>(null)
   const entryProps = { of: entries, entry: doc }
   const name = doc.title || words('untitled')
@@ -101,12 +104,15 @@ export function DocEditor({ doc }: { doc: Doc }) {
           ))}
         </datalist>
       </div>
+      {view.value !== 'preview' && <FormatBar editor={editor} />}
       <div class={`doc-body view-${view.value}`}>
         {view.value !== 'preview' && (
           <Editor
             label={words('text')}
             placeholder={words('write')}
             value={doc.content ?? ''}
+            formatted={view.value === 'edit' && docLinks}
+            controls={editor}
             onInput={(content) => entries.write(doc, { content })}
           />
         )}

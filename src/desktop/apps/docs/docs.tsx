@@ -37,7 +37,7 @@ const Filter = () => (
 )
 
 function List() {
-  const none = <FirstUse icon={FileText} words={words} onAdd={create} />
+  const none = <FirstUse icon={FileText} words={words} onAdd={() => create()} />
   const isFiltered = searchText.value !== '' || filter.value !== 'all'
   return (
     <EntriesView of={entries} icon={FileText} count={docs.value.length} isFiltered={isFiltered} empty={none}>
@@ -62,7 +62,7 @@ export function Docs() {
           <>
             <Toolbar label={words('docs')}>
               <SearchField label={words('search')} of={searchText} />
-              <IconButton icon={Plus} label={words('new')} onClick={create} />
+              <IconButton icon={Plus} label={words('new')} onClick={() => create()} />
             </Toolbar>
             <Filter />
             <List />

@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { distinctNames } from '../../kit/formats.ts'
 import { makeSearch } from '../../kit/overlay.ts'
+import { linksByTitle } from '../../kit/title-links.ts'
 
 export type Doc = Entry<'svc_docs'>
 
@@ -47,9 +48,15 @@ export const docs = computed(() =>
     .toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)),
 )
 
-export function create(): void {
+export function create(title = ''): void {
   searchText.value = ''
   if (filter.value === 'archive') filter.value = 'all'
   const [kind, name] = [filter.value.split(':')[0], filter.value.slice(filter.value.indexOf(':') + 1)]
-  entries.create({ ...(kind === 'folder' ? { folder: name } : {}), ...(kind === 'tag' ? { tags: [name] } : {}) })
+  entries.create({
+    title,
+    ...(kind === 'folder' ? { folder: name } : {}),
+    ...(kind === 'tag' ? { tags: [name] } : {}),
+  })
 }
+
+export const docLinks = linksByTitle(entries.table, { open: (id) => void (entries.open.value = `${id}`), create })

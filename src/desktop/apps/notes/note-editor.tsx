@@ -1,18 +1,19 @@
-import { ArrowLeft, Circle, Eye, Palette, Pin, Tag, Trash2 } from 'lucide'
+import { ArrowLeft, Circle, FileCode, Palette, Pin, Tag, Trash2 } from 'lucide'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Banner } from '../../kit/banner.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
+import type { EditorControls } from '../../kit/code-editor.ts'
 import { Editor } from '../../kit/editor.tsx'
+import { FormatBar } from '../../kit/format-bar.tsx'
 import { Icon } from '../../kit/icon.tsx'
-import { Markdown } from '../../kit/markdown.tsx'
 import { Menu } from '../../kit/menu.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { categories, draftOf, drafts, open, remove, write, type Note } from './store.ts'
+import { categories, draftOf, drafts, noteLinks, open, remove, write, type Note } from './store.ts'
 import { words } from './words.ts'
 
 const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
@@ -95,7 +96,8 @@ function Category({ note }: { note: Note }) {
 
 /** A note with autosave. */
 export function NoteEditor({ note }: { note: Note }) {
-  const [isPreview, setPreview] = useState(false)
+  const [isSource, setSource] = useState(false)
+  const editor = useRef<EditorControls | undefined>(undefined)
   const title = useRef<HTMLInputElement>(null)
   useEffect(() => bridge.setTitle(note.title === '' ? '' : `${note.title} – ${words('notes')}`), [note.title])
   useEffect(() => {
@@ -116,10 +118,10 @@ export function NoteEditor({ note }: { note: Note }) {
         <span class="space" />
         <State note={note} />
         <IconButton
-          icon={Eye}
-          label={words('preview')}
-          aria-pressed={isPreview}
-          onClick={() => setPreview(!isPreview)}
+          icon={FileCode}
+          label={words('source')}
+          aria-pressed={isSource}
+          onClick={() => setSource(!isSource)}
         />
         <Menu
           label={words('color')}
@@ -153,18 +155,15 @@ export function NoteEditor({ note }: { note: Note }) {
         ref={title}
         onInput={({ currentTarget }) => write(note, { title: currentTarget.value })}
       />
-      {isPreview ? (
-        <div class="note-preview" tabIndex={0}>
-          <Markdown text={note.content ?? ''} />
-        </div>
-      ) : (
-        <Editor
-          label={words('text')}
-          placeholder={words('write')}
-          value={note.content ?? ''}
-          onInput={(content) => write(note, { content })}
-        />
-      )}
+      <FormatBar editor={editor} />
+      <Editor
+        label={words('text')}
+        placeholder={words('write')}
+        value={note.content ?? ''}
+        formatted={!isSource && noteLinks}
+        controls={editor}
+        onInput={(content) => write(note, { content })}
+      />
     </article>
   )
 }

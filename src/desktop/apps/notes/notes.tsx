@@ -41,7 +41,7 @@ function List() {
   if (keys.value.length === 0) {
     if (searchText.value !== '' || category.value !== '')
       return <EmptyState icon={StickyNote} title={words('none_found')} />
-    return <FirstUse icon={StickyNote} words={words} onAdd={create} />
+    return <FirstUse icon={StickyNote} words={words} onAdd={() => create()} />
   }
   return (
     <VirtualList
@@ -72,7 +72,7 @@ export function Notes() {
           <>
             <Toolbar label={words('notes')}>
               <SearchField label={words('search')} of={searchText} />
-              <IconButton icon={Plus} label={words('new')} onClick={create} />
+              <IconButton icon={Plus} label={words('new')} onClick={() => create()} />
             </Toolbar>
             {categories.value.length > 0 && (
               <FilterSelect

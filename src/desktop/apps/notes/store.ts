@@ -4,6 +4,7 @@ import { makeAutosave } from '../../kit/autosave.ts'
 import { distinctNames } from '../../kit/formats.ts'
 import { makeSearch, overlayDrafts, type Entry } from '../../kit/overlay.ts'
 import { openTable, type Fields } from '../../kit/rows.ts'
+import { linksByTitle } from '../../kit/title-links.ts'
 
 export type NoteFields = Fields<'svc_notes'>
 
@@ -52,14 +53,16 @@ export function write(note: Note, fields: Partial<NoteFields>): void {
   drafts.write(note.row, fields, note.row ? undefined : note.key)
 }
 
-export function create(): void {
+export function create(title = ''): void {
   searchText.value = ''
   open.value = drafts.write(undefined, {
-    title: '',
+    title,
     content: '',
     ...(category.value ? { category: category.value } : {}),
   })
 }
+
+export const noteLinks = linksByTitle(table, { open: (id) => void (open.value = `${id}`), create })
 
 /** Deletes a note; returns a function that inserts it as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {

@@ -1,0 +1,31 @@
+import { syntaxTree } from '@codemirror/language'
+import { RangeSetBuilder, StateField, type EditorState } from '@codemirror/state'
+import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
+import { isActive, isFocusChanged } from './active-range.ts'
+import { Rendered } from './widgets.ts'
+
+/** Tables look like tables unless the cursor is in them. Whole lines are replaced, which only a field of the state may do. */
+export const formattedTables = StateField.define<DecorationSet>({
+  create: tablesOf,
+  update(tables, { startState, state, docChanged, selection }) {
+    const isSame =
+      !docChanged && !selection && !isFocusChanged(startState, state) && syntaxTree(state) === syntaxTree(startState)
+    return isSame ? tables : tablesOf(state)
+  },
+  provide: (field) => EditorView.decorations.from(field),
+})
+
+function tablesOf(state: EditorState): DecorationSet {
+  const tables = new RangeSetBuilder<Decoration>()
+  // Tables in lists and quotations keep their Markdown: their lines contain other marks.
+  for (let node = syntaxTree(state).topNode.firstChild; node; node = node.nextSibling) {
+    if (node.name !== 'Table' || isActive(state, node.from, node.to)) continue
+    const widget = new Rendered(state.sliceDoc(node.from, node.to), true)
+    tables.add(
+      state.doc.lineAt(node.from).from,
+      state.doc.lineAt(node.to).to,
+      Decoration.replace({ widget, block: true }),
+    )
+  }
+  return tables.finish()
+}
