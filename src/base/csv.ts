@@ -52,7 +52,7 @@ export const formatCsv = (rows: readonly (readonly Field[])[]): string =>
   rows.map((fields) => `${fields.map(formatField).join(',')}\n`).join('')
 
 /** What spreadsheets run as a formula, with any marks of `guardFormula` before it (CWE-1236). */
-const FORMULA = /^'*[=+\-@\t\r]/
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/u
 
 /** Marks a text that a spreadsheet would run as a formula with a leading `'`. */
 export const guardFormula = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)

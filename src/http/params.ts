@@ -28,15 +28,30 @@ function fromText(name: string, type: unknown, text: unknown): unknown {
   return text
 }
 
-function validationFault(validator: Validator, values: Values, missingTexts: Map<string, string>): Error {
-  const details = validator.Errors(values).flatMap((error) => {
-    const params = error.params as { requiredProperties?: string[] }
-    const missing = error.keyword === 'required' ? (params.requiredProperties ?? []) : []
-    const path = error.instancePath.slice(1).replaceAll('/', '.')
-    return missing.length > 0
-      ? missing.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'is missing' }))
-      : [{ path, message: error.message }]
+type Problem = ReturnType<Validator['Errors']>[number]
+
+/** What is wrong, field by field. The values of a choice are named once instead of one constant after the other. */
+function detailsOf(problems: readonly Problem[]): { path: string; message: string }[] {
+  const pathOf = ({ instancePath }: Problem) => instancePath.slice(1).replaceAll('/', '.')
+  const choices = new Map<string, unknown[]>()
+  for (const problem of problems)
+    if (problem.keyword === 'const')
+      choices.set(pathOf(problem), [...(choices.get(pathOf(problem)) ?? []), problem.params.allowedValue])
+  return problems.flatMap((problem) => {
+    const path = pathOf(problem)
+    const missing = problem.keyword === 'required' ? problem.params.requiredProperties : []
+    if (missing.length > 0)
+      return missing.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'is missing' }))
+    const choice = choices.get(path)
+    if (!choice || (problem.keyword !== 'const' && problem.keyword !== 'anyOf'))
+      return [{ path, message: problem.message }]
+    choices.set(path, [])
+    return choice.length === 0 ? [] : [{ path, message: `must be ${choice.join(' or ')}` }]
   })
+}
+
+function validationFault(validator: Validator, values: Values, missingTexts: Map<string, string>): Error {
+  const details = detailsOf(validator.Errors(values))
   const isEmpty = ({ path }: { path: string }) => (values[path] ?? '') === ''
   const [first] = details
   const missing = details.find((detail) => missingTexts.has(detail.path) && isEmpty(detail))

@@ -146,6 +146,27 @@ test(
   },
 )
 
+test('a file that nobody may read is named once, and stays on both sides', { timeout: PATIENCE }, async () => {
+  const { profile, roots } = await folders(1)
+  const [root] = roots as [string]
+  for (const name of ['closed.txt', 'open.txt']) write(root, name, 'first')
+  await ok(['sync', root, '--profile', profile])
+  const closed = join(root, 'closed.txt')
+  chmodSync(closed, 0o000)
+  onTestFinished(() => chmodSync(closed, 0o600))
+  for (let round = 1; round <= 2; round += 1) {
+    write(root, 'open.txt', `round ${round}`)
+    const { code, stdout, stderr } = await svc(['sync', root, '--profile', profile, '--json'], { confined: true })
+    expect(code, stderr).toBe(3)
+    expect(JSON.parse(stdout.trim().split('\n').at(-1)!)).toMatchObject({
+      uploaded: { files: 1 },
+      skipped: [{ path: '/closed.txt', code: 'unreadable' }],
+    })
+  }
+  await ok(['files', 'cat', '/closed.txt', '--profile', profile])
+  expect(existsSync(closed)).toBe(true)
+})
+
 /** What answers in the place of a server: the page of a hotel, another program, and one that says that all is well. */
 const strangers: Record<string, (response: ServerResponse) => void> = {
   page: (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>Welcome to the hotel</html>'),

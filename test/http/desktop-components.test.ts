@@ -106,6 +106,16 @@ describe('save', () => {
     expect(await active(account)).toEqual({ clock: 'body {} v103', other: 'body {} v1' })
   })
 
+  test('says which types there are', async () => {
+    const { token } = await server.account()
+    const body = JSON.stringify({ component_id: 'clock', component_type: 'html', code: '' })
+    const headers = { 'content-type': 'application/json' }
+    const path = '/api/desktop-components.php?action=save'
+    const { status, json } = await server.send(path, { method: 'POST', token, headers, body })
+    expect([status, json['error']]).toEqual([400, 'component_type must be css or js or widget.'])
+    expect(json['details']).toEqual([{ path: 'component_type', message: 'must be css or js or widget' }])
+  })
+
   const emoji = '🕰️'
   test.each([
     '__proto__',

@@ -126,12 +126,14 @@ describe('changes of an import', () => {
 })
 
 test('CSV guards texts that a spreadsheet would run as a formula, unless it is to be raw, and importing takes the guard away', () => {
-  const texts = ['=1+1', '+49 30', '-x', '@cmd', '\t=1', "'=1", "''@x", "'quoted'", 'plain', '']
+  const texts = ['=1+1', '+49 30', '-x', '@cmd', '\t=1', '\n=1', '＝1', '＠x', "'=1", "''@x", "'quoted'", 'plain', '']
   const rows = texts.map((title, index) => ({ id: index + 1, title }))
   const titlesIn = (text: string, isRaw: boolean) =>
     readCandidates('svc_notes', text, false, 'csv', isRaw).map(({ values }) => values['title'])
   const guarded = formatRows('svc_notes', rows, 'csv')
-  expect(parseCsv(guarded).filter(({ fields }) => fields.some((field) => /^[=+\-@\t\r]/.test(field ?? '')))).toEqual([])
+  expect(
+    parseCsv(guarded).filter(({ fields }) => fields.some((field) => /^[=+\-@\t\r\n＝＋－＠]/.test(field ?? ''))),
+  ).toEqual([])
   expect(titlesIn(guarded, false)).toEqual(texts)
   expect(titlesIn(formatRows('svc_notes', rows, 'csv', true), true)).toEqual(texts)
   const amounts = formatRows('svc_finance', [{ id: 1, amount_cents: -5 }], 'csv')

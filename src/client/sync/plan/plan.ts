@@ -49,8 +49,9 @@ function decide(builder: PlanBuilder, key: string): void {
 
   if (builder.excluded?.has(key)) return staysAlone()
   if (l?.kind === 'other' || r?.kind === 'other') {
-    // The tree reports it; this reports only what it blocks.
-    if (l && r && r.kind !== 'other') builder.skip(key, r.path, 'in_the_way')
+    // The tree reports it; this reports only what it blocks. A file that could not be read is no obstacle to itself.
+    const isUnread = l?.kind === 'other' && (l.code === 'unreadable' || l.code === 'busy')
+    if (l && !isUnread && r && r.kind !== 'other') builder.skip(key, r.path, 'in_the_way')
     return staysAlone()
   }
   if (l && r) return onBothSides(builder, key, b, l, r)
