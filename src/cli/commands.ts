@@ -156,6 +156,7 @@ export const nouns: Record<string, Noun> = {
       restore: () => import('./backup/restore.ts').then((m) => m.restore),
       drill: () => import('./backup/drill.ts').then((m) => m.drill),
       prune: () => import('./backup/prune.ts').then((m) => m.prune),
+      stream: () => import('./backup/stream.ts').then((m) => m.stream),
       schedule: () => import('./backup/schedule.ts').then((m) => m.schedule),
       passphrase: () => import('./backup/passphrase.ts').then((m) => m.passphrase),
       ls: () => import('./backup/ls.ts').then((m) => m.ls),

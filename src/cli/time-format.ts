@@ -10,7 +10,7 @@ export function formatTime(ms: number, withSeconds = false): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`
 }
 
-const TIME_OF_DAY = /^(\d{1,2}):(\d{2})$/
+const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
 /** Times that ISO 8601 writes with four-digit years, ms since 1970. */
@@ -31,14 +31,18 @@ function readTime(trimmed: string, now: number, sign: number): number | undefine
   const duration = /^\d+$/.test(trimmed) ? undefined : parseDuration(trimmed)
   if (duration !== undefined) return now + sign * duration
   const time = TIME_OF_DAY.exec(trimmed)
-  if (time) return timeOfDay(Number(time[1]), Number(time[2]), now, sign)
+  if (time) return timeOfDay([Number(time[1]), Number(time[2]), Number(time[3] ?? 0)], now, sign)
   return parseDate(trimmed)
 }
 
-function timeOfDay(hours: number, minutes: number, now: number, sign: number): number | undefined {
-  if (hours > 23 || minutes > 59) return undefined
+function timeOfDay(
+  [hours, minutes, seconds]: readonly [number, number, number],
+  now: number,
+  sign: number,
+): number | undefined {
+  if (hours > 23 || minutes > 59 || seconds > 59) return undefined
   const at = new Date(now)
-  at.setHours(hours, minutes, 0, 0)
+  at.setHours(hours, minutes, seconds, 0)
   // By the calendar: days with a clock change do not have 24 hours.
   if (sign > 0 ? at.getTime() <= now : at.getTime() > now) at.setDate(at.getDate() + sign)
   return at.getTime()

@@ -1,5 +1,6 @@
 import type { Measurement } from '../http/host-status.ts'
 import { diskSpace } from '../host/disk-space.ts'
+import { streamStatus } from './backup-stream-status.ts'
 import type { Local } from './local-domain.ts'
 
 /** What `/metrics` reports about database, store, disk and backups. */
@@ -17,6 +18,14 @@ export function measurementsOf(local: Local): Measurement[] {
       'svc_last_backup_timestamp_seconds',
       'Time of the last backup in the scheduled place, Unix time; 0 without one.',
       async () => Math.floor(((await local.domain.backups.lastBackup())?.at ?? 0) / 1_000),
+    ),
+    measure(
+      'svc_backup_stream_lag_seconds',
+      'How far the stream of changes to the backups is behind; 0 without one.',
+      async () => {
+        const status = await streamStatus(local.directory)
+        return status?.at ? Math.max(0, (Date.now() - status.at) / 1_000) : 0
+      },
     ),
     measure('svc_database_commits_total', 'Commits. Several changes can share one.', () => activity().commits),
     measure(

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -96,6 +96,14 @@ describe.skipIf(programs === undefined)('rows on a database server', () => {
       expect(await svc('user', 'list')).toMatchObject({ code: 8, stderr: expect.stringContaining(place) as string })
     const here = machine('first', undefined)
     expect(await names(here)).toEqual(['ada'])
+  })
+
+  test('a stream of its changes is refused, and the tools of Postgres are named', async () => {
+    const { folder, first } = await installation()
+    const to = join(folder, 'streamed')
+    const { code, stderr } = await first.svc('backup', 'stream', '--to', to)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^svc: The rows are in Postgres, .*pg_receivewal/)])
+    expect(await readdir(folder)).not.toContain('streamed')
   })
 
   test('a command that is not told of the database server begins no other installation, unless it is asked to', async () => {

@@ -8,7 +8,7 @@
 //   ! svc: no such thing               a line it prints to standard error
 //   ? 2                                its exit code, 0 where nothing is said
 //   $ svc serve --port 0 &             runs until the end of the script; begins with the line that says it is ready,
-//   $ svc login $URL                   and $URL is the address in that line
+//   $ svc login $URL                   and $URL is the address in that line, if there is one
 //   % {"text":"Good morning."}         what a model at the address $MODEL answers next, as model-server.ts has it
 //
 // What is not expected must not be printed.

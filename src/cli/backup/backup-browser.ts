@@ -25,6 +25,7 @@ export async function withBackupBrowser<T>(
     import('../../domain/backups/backups.ts'),
   ])
   const source = await backupSource(backup, sourceOptions(globals, flags), passphraseSource(io, flags))
+  if (source.shortfall !== undefined) io.warn(source.shortfall)
   const temporary = await makeLockedFolder('svc-backup-', flags.temp)
   try {
     const manifest = await source.manifest(await backupNamed(source, backup))

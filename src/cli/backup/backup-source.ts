@@ -4,6 +4,7 @@ import { flag, type Globals } from '../command.ts'
 import { usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { readSecret } from '../password.ts'
+import { parseTime } from '../time-format.ts'
 
 // Where backups are searched, and where the passphrase comes from.
 
@@ -53,9 +54,24 @@ export function passphraseSource(
   }
 }
 
+/** The word for the end of a stream. */
+const STREAM = 'stream'
+
+/** A moment of a stream, as a name of a backup: `stream` for its end, or a time. */
+function momentOf(name: string): { at: number | undefined } | undefined {
+  if (name === STREAM) return { at: undefined }
+  const at = name.includes(':') || /^\d{4}-\d{2}-\d{2}$/.test(name) ? parseTime(name, Date.now(), 'back') : undefined
+  return at === undefined ? undefined : { at }
+}
+
 /** The search location from flags and environment. */
-export const sourceOptions = (globals: Globals, { from }: { from: string | undefined }) => ({
+export const sourceOptions = (
+  globals: Globals,
+  { from, temp }: { from: string | undefined; temp?: string | undefined },
+) => ({
   from,
+  temp,
+  momentOf,
   dataDir: globals.dataDir,
   env: globals.env,
 })

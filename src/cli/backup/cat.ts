@@ -6,7 +6,7 @@ export const cat = command({
   name: 'backup cat',
   summary: 'Print one file of a backup',
   details:
-    'Exit code 0 means that every byte is correct. BACKUP is an id, the beginning of one, latest, or an archive.',
+    'Exit code 0 means that every byte is correct. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

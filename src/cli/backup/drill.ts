@@ -11,7 +11,7 @@ export const drill = command({
   details:
     'Restores to a temporary folder, starts the server there for this machine only, and compares accounts, files ' +
     'and rows with what the backup says, and contents with their hashes. Only the date is kept; svc doctor ' +
-    'shows it. BACKUP is an id, its beginning, an archive, or latest, which is the default. Where the key of encrypted ' +
+    'shows it. BACKUP is an id, its beginning, an archive, stream, a moment of a stream, or latest, which is the default. Where the key of encrypted ' +
     'backups is kept, the passphrase is asked for once in 90 days; without a terminal, the command ends with 3 until it is tested.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
@@ -53,8 +53,9 @@ export const drill = command({
           ? `Proven: ${id} was restored and served in ${seconds}: ${contentText(manifest)}, ${pluralize(rows, 'row')}, all as they were; ${pluralize(contents, 'content')} compared.`
           : [...problems, `Not proven: ${pluralize(problems.length, 'problem')} in ${id}.`].join('\n')
       io.print(words, { proven: problems.length === 0, ...documentOf(manifest), rows, contents, took_ms, problems })
+      if (source.shortfall !== undefined) io.warn(source.shortfall)
       if (problems.length > 0) return 1
-      return isStillUntested ? 3 : 0
+      return isStillUntested || source.shortfall !== undefined ? 3 : 0
     } finally {
       await source.close()
     }

@@ -17,7 +17,7 @@ export const extract = command({
   summary: 'Restore files of one account from a backup to a folder',
   details:
     'Writes only below --to, follows no links there, and replaces nothing without --force. What cannot be written' +
-    ' is skipped and listed, with exit code 3. BACKUP is an id, the beginning of one, latest, or an archive.',
+    ' is skipped and listed, with exit code 3. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
   needs: 'nothing',
   args: { backup: 'backup' },
   flags: {

@@ -10,7 +10,8 @@ import { withBackupBrowser, browserFlags } from './backup-browser.ts'
 export const ls = command({
   name: 'backup ls',
   summary: 'List the accounts in a backup, or the files of one',
-  details: 'BACKUP is an id, the beginning of one, latest, or an archive. Nothing is changed.',
+  details:
+    'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream. Nothing is changed.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

@@ -1,10 +1,12 @@
 import { command, flag } from '../command.ts'
+import { iso } from '../../base/clock.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage } from '../exit.ts'
 import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'
+import { formatTime } from '../time-format.ts'
 
 function lostLines({ contents, files }: Restored['lost']): string[] {
   if (contents.length + files.length === 0) return []
@@ -21,7 +23,7 @@ export const restore = command({
   summary: 'Restore a backup to a new data directory',
   details:
     '--data-dir names the new or empty folder. Everything is checked before the folder gets its name; until then ' +
-    'it does not exist. A running service is not changed. BACKUP is an id, the beginning of one, latest, or an archive.\n\n' +
+    'it does not exist. A running service is not changed. BACKUP is an id, the beginning of one, latest, an archive, stream for the end of a stream, or a moment of it.\n\n' +
     'Sessions end and devices have to sign in again, unless --keep-devices is given: a token revoked after the backup ' +
     'would then work again.\n\n' +
     'A damaged or missing object stops the restore. With --partial everything else is restored: files whose ' +
@@ -38,6 +40,7 @@ export const restore = command({
     'svc backup restore latest --data-dir /srv/svc-new',
     'svc backup restore 20261121-0315 --from /mnt/backup/svc --data-dir /srv/svc',
     'svc backup restore svc.tar.age --data-dir /srv/svc',
+    'svc backup restore "2026-11-26 14:05:07" --from /mnt/backup/svc --data-dir /srv/svc',
     'svc backup restore latest --partial --data-dir /srv/svc --json > restored.json',
   ],
   async run({ io, globals, args, flags }) {
@@ -68,10 +71,23 @@ export const restore = command({
         devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in again.`
       const done = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}`
       const resume = `Its scheduled backups are paused: svc backup schedule resume --data-dir ${restored.target}`
+      if (source.shortfall !== undefined) io.warn(source.shortfall)
+      const moment = source.at === undefined ? [] : [`It is the state of ${formatTime(source.at, true)}.`]
       const next = `Next: svc serve --data-dir ${restored.target}`
-      const document = { ...documentOf(manifest), data_dir: restored.target, epoch, devices_ended: devices, lost }
-      io.print([done, ...lostLines(lost), ...(restored.isScheduled ? [resume] : []), next].join('\n'), document)
-      return lost.contents.length + lost.files.length > 0 ? 3 : 0
+      const streamed = source.at === undefined ? {} : { at: iso(source.at), shortfall: source.shortfall ?? null }
+      const document = {
+        ...documentOf(manifest),
+        ...streamed,
+        data_dir: restored.target,
+        epoch,
+        devices_ended: devices,
+        lost,
+      }
+      io.print(
+        [done, ...moment, ...lostLines(lost), ...(restored.isScheduled ? [resume] : []), next].join('\n'),
+        document,
+      )
+      return lost.contents.length + lost.files.length > 0 || source.shortfall !== undefined ? 3 : 0
     } finally {
       await source.close()
     }

@@ -8,7 +8,7 @@ import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts
 export const show = command({
   name: 'backup show',
   summary: 'Show one backup: what it holds and where it comes from',
-  details: 'BACKUP is an id, the beginning of one, latest, or an archive.',
+  details: 'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

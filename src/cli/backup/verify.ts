@@ -24,8 +24,8 @@ export const verify = command({
   summary: 'Read backups completely and check every byte',
   details:
     'Checks the hash of every object, the integrity of each database, its schema and its manifest, and names the ' +
-    'files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. BACKUP is an id, the beginning of one, latest, or an archive; all of them by ' +
-    'default.',
+    'files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream; all of ' +
+    'them and the whole stream by default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
   flags: { ...sourceFlags, temp: flag.text('folder for a temporary copy of one database at a time', 'DIR') },
@@ -46,16 +46,23 @@ export const verify = command({
       const { problems, objects, bytes } = await withProgress('Verifying', (job) =>
         check(source, ids, temporary.path, job),
       )
-      const read = `${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
+      const { problems: streamProblems, records } = (args.backup === undefined && (await source.verifyStream?.())) || {
+        problems: source.shortfall === undefined ? [] : [source.shortfall],
+        records: 0,
+      }
+      for (const what of streamProblems) problems.push({ backups: ['stream'], what })
+      const streamed = records > 0 ? `${pluralize(records, 'moment')} of a stream, ` : ''
+      const read = `${streamed}${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems
         .slice(0, MAX_LISTED)
         .flatMap(({ backups, what, used_by = [] }) => [`${backups.join(', ')}: ${what}`, ...filesLines(used_by)])
       if (problems.length > MAX_LISTED) lines.push(`… and ${problems.length - MAX_LISTED} more`)
+      const document = { sound: problems.length === 0, backups: ids, objects, bytes, problems, moments: records }
       const summary =
         problems.length === 0
           ? `Verified ${read}: all intact.`
           : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.${problems.every(({ what }) => what === source.problem) ? '' : `\n${CURE}`}`
-      io.print([...lines, summary].join('\n'), { sound: problems.length === 0, backups: ids, objects, bytes, problems })
+      io.print([...lines, summary].join('\n'), document)
       return problems.length === 0 ? 0 : 1
     } finally {
       await temporary.remove()

@@ -1,5 +1,5 @@
 import { isFuture } from '../../base/clock.ts'
-import { backupTime, DamagedBackup, objectsOf } from '../../storage/backups/backup-manifest.ts'
+import { backupTime, DamagedBackup, objectsOf, type Piece } from '../../storage/backups/backup-manifest.ts'
 import type { OwnRepository } from '../../storage/backups/repository.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { applyRetention, type Keep, type RetentionDecision } from './retention.ts'
@@ -24,6 +24,8 @@ interface PruningOptions {
   now: number
   /** A backup that is removed whatever the rules say, also a damaged one. */
   drop?: string | undefined
+  /** What a stream in the same folder needs. */
+  stream?: { objects: readonly Piece[]; damaged: readonly { id: string; what: string }[] }
 }
 
 /**
@@ -33,11 +35,12 @@ interface PruningOptions {
 export async function planPruning(
   repository: OwnRepository,
   source: BackupSource,
-  { keep, now, drop }: PruningOptions,
+  { keep, now, drop, stream }: PruningOptions,
 ): Promise<PruningPlan> {
   const dated = (await source.ids()).map((id) => ({ id, at: backupTime(id) }))
   const damaged = new Map<string, string>()
-  const needed = new Set<string>()
+  const needed = new Set(stream?.objects.map(({ sha256 }) => repository.pool.nameOf(sha256)))
+  const streamDamage = stream?.damaged ?? []
 
   function decide(): RetentionDecision[] {
     const exceptions = dated.flatMap(({ id, at }): RetentionDecision[] => {
@@ -72,11 +75,11 @@ export async function planPruning(
   }
 
   async function planOf(decisions: RetentionDecision[]): Promise<PruningPlan> {
-    const stored = damaged.size > 0 ? [] : [...(await repository.pool.stored())]
+    const stored = damaged.size + streamDamage.length > 0 ? [] : [...(await repository.pool.stored())]
     const unneeded = stored.filter(([name]) => !needed.has(name))
     return {
       decisions,
-      damaged: [...damaged].map(([id, what]) => ({ id, what })),
+      damaged: [...damaged].map(([id, what]) => ({ id, what })).concat(streamDamage),
       objects: unneeded.length,
       bytes: unneeded.reduce((sum, [, size]) => sum + size, 0),
       async execute() {

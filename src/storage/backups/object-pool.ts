@@ -44,6 +44,8 @@ export interface ObjectPool {
   expect(pieces: readonly Piece[]): void
   /** Lists the existing objects. Must be called before `add`, and before other holders are checked. */
   load(): Promise<void>
+  /** Looks for these objects only; instead of `load`, where few are added. */
+  find(pieces: readonly Piece[]): Promise<void>
   /** Makes the names of added objects durable, or of `all` objects, including those of interrupted runs. */
   settle(all: boolean): Promise<void>
   read(piece: Piece): AsyncIterable<Uint8Array>
@@ -113,6 +115,25 @@ async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
   const shelves = (await namesIn(objects)).filter((name) => SHELF.test(name))
   await Promise.all(shelves.map((shelf) => limit(readShelf, shelf)))
   return found
+}
+
+/** Notes the stored lengths of these objects in `found`, and no others. */
+async function findStored(
+  { nameOf, pathOf }: Layout,
+  pieces: readonly Piece[],
+  found: Map<string, number>,
+): Promise<void> {
+  const limit = pLimit(WIDTH)
+  const findOne = async ({ sha256 }: Piece): Promise<void> => {
+    const name = nameOf(sha256)
+    const facts = await lstat(pathOf(name)).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error
+      return undefined
+    })
+    if (facts) found.set(name, facts.size)
+    else found.delete(name)
+  }
+  await Promise.all(pieces.map((piece) => limit(findOne, piece)))
 }
 
 async function* readFrom(
@@ -233,6 +254,7 @@ export function openPool(
     async load() {
       there = await storedIn(layout)
     },
+    find: (pieces) => findStored(layout, pieces, there),
     expect(pieces) {
       for (const { sha256 } of pieces) if (!there.has(nameOf(sha256))) missing.add(nameOf(sha256))
     },

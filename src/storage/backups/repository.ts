@@ -36,6 +36,7 @@ import {
 import type { BackupSink, BackupSource } from './source.ts'
 import { KEY_FILE } from './sealed-key.ts'
 import { openSealed, seal } from './stream-cipher.ts'
+import { verifyStream } from './stream-verification.ts'
 
 // A repository is a folder in which the backups of one server share their objects:
 //
@@ -43,6 +44,7 @@ import { openSealed, seal } from './stream-cipher.ts'
 //   key.age             the key of an encrypted repository, protected by its passphrase; the `age` program opens it too
 //   snapshots/<id>.json the manifest of a backup (`.sealed` when encrypted), written last
 //   objects/ab/<name>   an object, named by its SHA-256, or by a keyed hash of that when encrypted
+//   stream              what changed since, continuously; see stream-files.ts
 //   locks, tmp          current processes, and files being written
 
 /** The folder is not a repository, or cannot be used as one. */
@@ -63,7 +65,7 @@ export interface RepositoryHeader {
 }
 
 export const HEADER_FILE = 'svc-backup.json'
-const OWN_NAMES = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'lost+found'])
+const OWN_NAMES = new Set([HEADER_FILE, KEY_FILE, 'snapshots', 'objects', 'locks', 'tmp', 'stream', 'lost+found'])
 /** Temporary file of a killed run. */
 const UNFINISHED = /^\..+\.[0-9a-f]{12}\.tmp$/
 /** Objects copied concurrently: their flushes overlap. */
@@ -218,6 +220,7 @@ export function readRepository(folder: string, header: ReadableHeader, key: Uint
     manifest: (id) => readManifest(folder, id, keys),
     blobs: (manifest) => readLists(manifest, (list) => readAll(pool.read(list))),
     read: (piece) => pool.read(piece),
+    verifyStream: () => verifyStream(folder, key, pool),
     close: () => Promise.resolve(),
   }
 }
@@ -235,7 +238,7 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 }
 
 /** Contents of the blob store as objects. */
-const fromStore = (store: BlobStore, sha256: string): Origin => ({
+export const fromStore = (store: BlobStore, sha256: string): Origin => ({
   save: (file) => store.save(sha256, file),
   exists: () => store.has(sha256),
   read: () => store.read(sha256),

@@ -54,8 +54,8 @@ export async function piecesOf(file: string): Promise<Manifest['database']> {
 
 /** Assembles the database of a backup in a new file, flushed when it resolves. Throws `DamagedBackup`. */
 export async function assembleDatabase(
-  source: BackupSource,
-  { database }: Manifest,
+  source: Pick<BackupSource, 'read'>,
+  { database }: Pick<Manifest, 'database'>,
   file: string,
   done: (bytes: number) => void = () => undefined,
 ): Promise<void> {

@@ -17,6 +17,8 @@ export interface BackupSource {
   blobs(manifest: Manifest): Promise<Piece[]>
   /** The bytes of an object; verified if the stream ends without an error. */
   read(piece: Piece): AsyncIterable<Uint8Array>
+  /** Reads the whole stream of changes beside the backups. Returns what is damaged, and how many moments it has. */
+  verifyStream?(): Promise<{ problems: string[]; records: number }>
   close(): Promise<void>
 }
 

@@ -18,6 +18,9 @@ import {
 } from '../../storage/backups/repository.ts'
 import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
+import { makeLockedFolder } from '../../host/temporary-folder.ts'
+import { transientTables } from '../../storage/instance/restored.ts'
+import { openMoment, type MomentSource } from '../../storage/backups/stream-moment.ts'
 import type { BackupContext } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
 import { assertInstalled, isInstalled } from '../installation/installation-check.ts'
@@ -141,6 +144,10 @@ export interface BackupFolder {
 }
 
 export interface Seeking {
+  /** Reads a name of a moment in a stream; `at` is undefined for its end. */
+  momentOf?: (name: string) => { at: number | undefined } | undefined
+  /** Folder for the database of a moment. */
+  temp?: string | undefined
   /** Folder of backups; by default that of the settings. */
   from: string | undefined
   /** `--data-dir`, unless it is the destination of the command. */
@@ -229,19 +236,32 @@ export async function listBackups(
   }
 }
 
-/** A source of backups: the archive named by `backup`, or else a folder. */
+/** A source of backups: the archive named by `backup`, a moment of a stream, or else a folder. */
 export async function backupSource(
   backup: string | undefined,
   seeking: Seeking,
   passphrases: Passphrases,
-): Promise<BackupSource> {
+): Promise<BackupSource & Partial<Pick<MomentSource, 'at' | 'shortfall'>>> {
+  const moment = backup === undefined ? undefined : seeking.momentOf?.(backup)
   if (backup !== undefined && (isArchiveName(backup) || (await isFile(backup)))) {
     const path = resolve(backup)
     if (!(await isFile(path))) throw new BadRepository(`There is no file ${path}.`, 5)
     return openArchive(path, passphrases.known)
   }
   const { folder, header, key } = await backupFolder(seeking, passphrases)
-  return readRepository(folder, header, key)
+  if (moment === undefined) return readRepository(folder, header, key)
+  const temporary = await makeLockedFolder('svc-stream-', seeking.temp)
+  try {
+    const source = await openMoment(folder, key, moment.at, { scratch: temporary.path, without: transientTables })
+    const close = async (): Promise<void> => {
+      await source.close()
+      await temporary.remove()
+    }
+    return { ...source, close }
+  } catch (error) {
+    await temporary.remove()
+    throw error
+  }
 }
 
 /** The newest of some ids. Throws `BadRepository` if only some are dated in the future: one of two clocks was wrong. */
@@ -259,6 +279,7 @@ function latestOf(ids: readonly string[]): string {
 /** Resolves a name to an id: an id, a unique prefix, `latest`, or the only id of an archive. */
 export async function backupNamed(source: BackupSource, name: string): Promise<string> {
   const ids = await source.ids()
+  if ('shortfall' in source) return ids[0]!
   if (ids.length === 0) throw new BadRepository(`There is no backup in ${source.place} yet.`, 5)
   if (name === 'latest') return latestOf(ids)
   if (isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place)) return ids.at(-1)!

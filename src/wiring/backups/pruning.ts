@@ -1,5 +1,6 @@
 import { planPruning, type Keep, type Pruning } from '../../domain/backups/backups.ts'
 import { ownRepository, readRepository } from '../../storage/backups/repository.ts'
+import { streamObjects } from '../../storage/backups/stream-target.ts'
 import { backupNamed, type BackupFolder } from './backup-locations.ts'
 
 /** Removes old backups under an exclusive lock on the folder. */
@@ -18,7 +19,8 @@ export async function openPruning(
   try {
     const source = readRepository(folder, header, key)
     const id = drop === undefined ? undefined : await backupNamed(source, drop)
-    const plan = await planPruning(repository, source, { keep, now: Date.now(), drop: id })
+    const stream = await streamObjects(folder, key)
+    const plan = await planPruning(repository, source, { keep, now: Date.now(), drop: id, stream })
     return { ...plan, release: () => repository.release() }
   } catch (error) {
     await repository.release()

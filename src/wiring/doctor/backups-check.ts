@@ -2,6 +2,7 @@ import { DAY, iso, isFuture } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { LONG_AGO } from '../../domain/backups/backups.ts'
+import { LATE, streamStatus } from '../backup-stream-status.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // Whether the data would survive the loss of the disk.
@@ -68,4 +69,21 @@ const backupProven: Check = {
   },
 }
 
-export const backupChecks: readonly Check[] = [backupAge, backupProven]
+const backupStream: Check = {
+  id: 'backup-stream',
+  summary: 'a stream of changes that was begun goes on',
+  async runChecks({ directory }) {
+    const status = await streamStatus(directory)
+    if (!status) return fine(findingText('stream_none'))
+    const { place, problem, at } = status
+    const again = `svc backup stream --to ${place}`
+    if (!status.isRunning) return failure(findingText('stream_ended', { place }), again)
+    if (problem !== null) return failure(findingText('stream_failing', { place, message: problem }), again)
+    if (at === null) return warning(findingText('stream_begun', { place }), 'svc backup stream --status')
+    if (Math.abs(Date.now() - at) > LATE)
+      return failure(findingText('stream_late', { place, time: since(at) }), 'svc backup stream --status')
+    return fine(findingText('stream_current', { place }))
+  },
+}
+
+export const backupChecks: readonly Check[] = [backupAge, backupProven, backupStream]

@@ -11,6 +11,12 @@ export const germanFindings: Record<FindingText, string> = {
   backup_overdue: '{found}, später als geplant',
   backup_future:
     '{id} ist für {time} verzeichnet, also für die Zukunft. Die Systemzeit war damals falsch oder ist es jetzt',
+  stream_none: 'Es wurde kein Änderungsstrom begonnen',
+  stream_current: 'Alles bis vor wenigen Sekunden ist in {place}',
+  stream_begun: 'Die erste Kopie nach {place} ist noch nicht vollständig',
+  stream_late: 'Der Änderungsstrom nach {place} ist {time} im Rückstand',
+  stream_failing: 'Der Änderungsstrom kann {place} nicht beschreiben: {message}',
+  stream_ended: 'Der Änderungsstrom nach {place} ist beendet, und neuere Änderungen sind in keiner Sicherung',
   drill_impossible: 'Es ist noch keine Sicherung vorhanden',
   drill_none: 'Es wurde noch keine Sicherung testweise wiederhergestellt',
   drill_last: '{id} wurde vor {time} testweise wiederhergestellt',

@@ -1,0 +1,282 @@
+import { createHash } from 'node:crypto'
+import { open, type FileHandle } from 'node:fs/promises'
+import { iso } from '../../base/clock.ts'
+import { openCopyFile } from '../../host/sqlite-engine.ts'
+import { openCopy } from '../engine/sqlite-copy.ts'
+import { censusOf } from './census.ts'
+import { DamagedBackup, databasePieces, DATABASE_PIECE, listsOf, type Manifest, type Piece } from './backup-manifest.ts'
+import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
+import { assembleDatabase, ownScratch, piecesOf } from './scratch.ts'
+import type { BackupSource } from './source.ts'
+import { chapterFolder, chaptersIn, readBase, recordsOf, type Chapter } from './stream-files.ts'
+
+// The state of one moment of a stream, as if a backup had been made then.
+
+/** How much a stream covers. */
+interface StreamExtent {
+  chapter: Chapter
+  /** The first and the last moment that can be restored, epoch ms. */
+  from: number
+  until: number
+  /** Why nothing after `until` can be read from this chapter. */
+  damage: string | undefined
+}
+
+/** A backup that was put together from a stream. */
+export interface MomentSource extends BackupSource {
+  /** The moment of its state, epoch ms. */
+  at: number
+  /** Why it is older than asked for. */
+  shortfall: string | undefined
+}
+
+/** What can be restored from each chapter, in order of writing; those without a complete base are left out. */
+async function streamExtents(folder: string, key: Uint8Array | undefined): Promise<StreamExtent[]> {
+  const extents: StreamExtent[] = []
+  for (const chapter of await chaptersIn(folder)) {
+    let [from, until]: (number | undefined)[] = []
+    let damage: string | undefined
+    try {
+      for await (const { head } of recordsOf(folder, chapter, key)) {
+        // Earlier than its completion only where the clock was set back.
+        if (head.completes || from !== undefined) from = Math.min(from ?? Infinity, head.at)
+        until = head.at
+      }
+    } catch (error) {
+      if (!(error instanceof DamagedBackup)) throw error
+      damage = error.message
+    }
+    if (from !== undefined && until !== undefined) extents.push({ chapter, from, until, damage })
+    else if (damage !== undefined) extents.push({ chapter, from: Infinity, until: -Infinity, damage })
+  }
+  return extents
+}
+
+async function applyPages(file: FileHandle, pages: ReadonlyMap<number, Uint8Array>): Promise<void> {
+  for (const [page, bytes] of pages) await file.write(bytes, 0, bytes.length, (page - 1) * bytes.length)
+}
+
+/** How many records lead to a moment: where the clock was set back, the last one of the moment counts. */
+async function recordsUntil(folder: string, chapter: Chapter, key: Uint8Array | undefined, moment: number) {
+  let count = 0
+  let wanted = 0
+  let isWhole = false
+  try {
+    for await (const { head } of recordsOf(folder, chapter, key)) {
+      count += 1
+      isWhole ||= head.completes
+      if (isWhole && head.at <= moment) wanted = count
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error
+  }
+  return wanted
+}
+
+/** Writes the records up to a moment over the base; returns the moment that was reached. */
+async function applyRecords(
+  { folder, key, file }: { folder: string; key: Uint8Array | undefined; file: string },
+  { chapter }: StreamExtent,
+  moment: number,
+): Promise<{ at: number; damage?: string }> {
+  let left = await recordsUntil(folder, chapter, key, moment)
+  let at: number | undefined
+  let isWhole = false
+  let size: number | undefined
+  let damage: DamagedBackup | undefined
+  const handle = await open(file, 'r+')
+  try {
+    for await (const record of recordsOf(folder, chapter, key)) {
+      const pages = await record.pages()
+      await applyPages(handle, pages)
+      const [first] = pages.values()
+      if (first) size = record.head.pageCount * first.length
+      at = record.head.at
+      isWhole ||= record.head.completes
+      left -= 1
+      if (left === 0) break
+    }
+  } catch (error) {
+    if (!(error instanceof DamagedBackup)) throw error
+    damage = error
+  } finally {
+    if (size !== undefined) await handle.truncate(size)
+    await handle.close()
+  }
+  if (at === undefined || !isWhole) throw damage ?? new DamagedBackup(`The stream in ${folder} is damaged.`)
+  return damage ? { at, damage: damage.message } : { at }
+}
+
+/** Makes an assembled file a copy like that of a backup: without a log, and without passing rows. */
+function settleFile(file: string, without: readonly string[]): void {
+  const made = openCopyFile(file)
+  try {
+    made.pragma('journal_mode = DELETE')
+    made.pragma('secure_delete = ON')
+    for (const table of without) made.exec(`delete from ${table}`)
+  } catch (cause) {
+    throw new DamagedBackup(`The database of the stream is damaged: ${(cause as Error).message}.`, { cause })
+  } finally {
+    made.close()
+  }
+}
+
+const pieceOf = (data: Uint8Array): Piece => ({
+  sha256: createHash('sha256').update(data).digest('hex'),
+  size: data.length,
+})
+
+async function describe(
+  file: string,
+  at: number,
+  base: Manifest,
+): Promise<{ manifest: Manifest; blobs: Piece[]; small: Map<string, Buffer> }> {
+  const copy = openCopy(file)
+  const census = await censusOf(copy.at).finally(() => copy.close())
+  const small = new Map<string, Buffer>()
+  const lists = [...listsOf(census.blobs)].map((list) => {
+    const piece = pieceOf(Buffer.from(list))
+    small.set(piece.sha256, Buffer.from(list))
+    return piece
+  })
+  const bytes = census.blobs.reduce((sum, { size }) => sum + size, 0)
+  const database = await piecesOf(file)
+  const { rows, accounts, files, file_bytes, migrations, server_id, epoch, blobs } = census
+  const stamp = iso(at).slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
+  const objects = blobs.length + database.pieces.length + base.files.length
+  const manifest: Manifest = {
+    format: 1,
+    id: `${stamp}-0000`,
+    created_at: iso(at),
+    version: base.version,
+    server_id,
+    epoch,
+    migrations,
+    database,
+    files: base.files,
+    blobs: { count: blobs.length, bytes, lists },
+    missing: [],
+    rows,
+    totals: { accounts, files, file_bytes, objects, bytes: bytes + database.size },
+    added: { objects: 0, bytes: 0 },
+  }
+  return { manifest, blobs, small }
+}
+
+function sourceOf(
+  folder: string,
+  { pool, file, clear }: { pool: ObjectPool; file: string; clear: () => Promise<void> },
+  { manifest, blobs, small }: Awaited<ReturnType<typeof describe>>,
+  encrypted: boolean,
+): BackupSource {
+  const pieces = new Map(databasePieces(manifest.database).map((piece, index) => [piece.sha256, { piece, index }]))
+  return {
+    place: folder,
+    encrypted,
+    ids: () => Promise.resolve([manifest.id]),
+    manifest: () => Promise.resolve(manifest),
+    blobs: () => Promise.resolve(blobs),
+    read(piece) {
+      const list = small.get(piece.sha256)
+      if (list) return bytesAtHand(list).read()
+      const own = pieces.get(piece.sha256)
+      return own ? readPiece(file, own.index, own.piece.size) : pool.read(piece)
+    },
+    close: clear,
+  }
+}
+
+async function* readPiece(file: string, index: number, size: number): AsyncGenerator<Uint8Array> {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size), 0, size, index * DATABASE_PIECE)
+    yield buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** There is no stream, or it does not reach back so far. */
+class NoSuchMoment extends Error {
+  override name = 'NoSuchMoment'
+  readonly exitCode = 5
+}
+
+interface Place {
+  folder: string
+  key: Uint8Array | undefined
+  pool: ObjectPool
+}
+
+/** Puts together the database of a moment from one chapter, in a new file. */
+async function assemble(
+  { folder, key, pool }: Place,
+  extent: StreamExtent,
+  moment: number,
+  file: string,
+): Promise<{ base: Manifest; at: number; damage?: string }> {
+  const base = await readBase(folder, extent.chapter, key)
+  if (!base) throw new DamagedBackup(`The copy of the database in ${chapterFolder(folder, extent.chapter)} is missing.`)
+  await assembleDatabase(pool, base, file)
+  return { base, ...(await applyRecords({ folder, key, file }, extent, moment)) }
+}
+
+/**
+ * The state of a moment, epoch ms, or the newest one, put together in the folder `scratch`. The tables in `without` are
+ * emptied. Damage on the way ends at the last good moment before it, which may be one of an earlier chapter; `shortfall`
+ * says so.
+ */
+export async function openMoment(
+  folder: string,
+  key: Uint8Array | undefined,
+  moment: number | undefined,
+  { scratch, without }: { scratch: string; without: readonly string[] },
+): Promise<MomentSource> {
+  const extents = await streamExtents(folder, key)
+  const sound = extents.filter(({ from }) => from < Infinity)
+  if (sound.length === 0) throw notStreamed(folder, extents)
+  const candidates = sound.filter(({ from }) => from <= (moment ?? Infinity)).reverse()
+  const pool = openPool(folder, key && poolKeys(key))
+  let damaged: DamagedBackup | undefined
+  for (const extent of candidates) {
+    const { file, clear } = ownScratch(scratch)
+    try {
+      const { base, at, damage } = await assemble({ folder, key, pool }, extent, moment ?? Infinity, file)
+      settleFile(file, without)
+      const source = sourceOf(folder, { pool, file, clear }, await describe(file, at, base), key !== undefined)
+      return { ...source, at, shortfall: damaged?.message ?? damage ?? shortfallOf(extents, extent, moment, at) }
+    } catch (error) {
+      await clear()
+      if (!(error instanceof DamagedBackup)) throw error
+      damaged ??= error
+    }
+  }
+  const first = sound.reduce((least, { from }) => Math.min(least, from), Infinity)
+  throw (
+    damaged ??
+    new NoSuchMoment(`The stream in ${folder} begins at ${iso(first)}: give a later moment, or an earlier backup.`)
+  )
+}
+
+function notStreamed(folder: string, extents: readonly StreamExtent[]): Error {
+  const damage = extents.find((each) => each.damage !== undefined)?.damage
+  return damage === undefined
+    ? new NoSuchMoment(`There is no stream in ${folder}: svc backup stream --to ${folder} begins one.`)
+    : new DamagedBackup(damage)
+}
+
+/** A mark is written every ten seconds: a stream that ends earlier than that was not running. */
+const RUNNING_MS = 15_000
+
+function shortfallOf(
+  extents: readonly StreamExtent[],
+  { chapter, damage, until }: StreamExtent,
+  moment: number | undefined,
+  at: number,
+): string | undefined {
+  if (damage !== undefined && (moment === undefined || moment > until)) return damage
+  const later = extents.find((each) => each.chapter.number > chapter.number && each.damage !== undefined)
+  if (moment === undefined) return later?.damage
+  if (moment - at <= RUNNING_MS) return undefined
+  return later?.damage ?? `The stream has nothing between ${iso(at)} and ${iso(moment)}.`
+}

@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import pLimit from 'p-limit'
+import { systemClock } from '../../base/clock.ts'
+import { makeFolder } from '../../host/folder-creation.ts'
+import type { BlobStore } from '../contents/blobs/blobs.ts'
+import { DamagedBackup, objectsOf, readLists, type Piece } from './backup-manifest.ts'
+import { readAll } from './file-bytes.ts'
+import { lockRepository, type RepositoryLock } from './lock.ts'
+import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
+import { BadRepository, fromStore, repositoryAt, type RepositoryHeader } from './repository.ts'
+import {
+  beginChapter,
+  chapterFolder,
+  chaptersIn,
+  readBase,
+  recordsOf,
+  removeChapter,
+  removeIncomplete,
+  storeBase,
+  STREAM_FOLDER,
+  type Chapter,
+  type ChapterWriter,
+} from './stream-files.ts'
+import type { Manifest } from './backup-manifest.ts'
+
+/** Adds objects to the repository of a stream. */
+export interface ObjectWriter {
+  /** Stores contents of the blob store. Returns those that cannot be read there. */
+  contents(pieces: readonly Piece[]): Promise<Set<string>>
+  data(piece: Piece, data: Uint8Array): Promise<void>
+}
+
+/** A repository that a stream writes to. */
+export interface StreamTarget {
+  readonly place: string
+  /** Throws while the repository is not where it was, or another process has taken over its stream. */
+  assertThere(): Promise<void>
+  begin(): Promise<ChapterWriter>
+  storeBase(chapter: Chapter, manifest: Manifest): Promise<void>
+  /** Runs `work` while nobody removes objects; what it adds is durable afterwards, and stays if `work` also refers to it. */
+  adding<T>(work: (objects: ObjectWriter) => Promise<T>): Promise<T>
+  /** Removes old chapters. A wrong clock removes none of the newest `days` and one. */
+  removeOld(days: number, now: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** Objects stored at the same time. */
+const WIDTH = 4
+
+async function objectWriter(pool: ObjectPool, blobs: BlobStore): Promise<ObjectWriter> {
+  return {
+    async contents(pieces) {
+      const missing = new Set<string>()
+      await pool.find(pieces)
+      const limit = pLimit(WIDTH)
+      const ends = await Promise.allSettled(
+        pieces.map((piece) =>
+          limit(async () => {
+            if ((await pool.add(piece, fromStore(blobs, piece.sha256))) === 'missing') missing.add(piece.sha256)
+          }),
+        ),
+      )
+      for (const end of ends) if (end.status === 'rejected') throw end.reason as Error
+      return missing
+    },
+    async data(piece, data) {
+      await pool.find([piece])
+      await pool.add(piece, bytesAtHand(data))
+    },
+  }
+}
+
+/** Takes over the stream of a repository. Throws `RepositoryBusy` while another process writes it. */
+export async function openStreamTarget(
+  folder: string,
+  header: RepositoryHeader,
+  key: Uint8Array | undefined,
+  blobs: BlobStore,
+): Promise<StreamTarget> {
+  const keys = key && poolKeys(key)
+  await makeFolder(join(folder, STREAM_FOLDER), 0o700)
+  const own: RepositoryLock = await lockRepository(
+    join(folder, STREAM_FOLDER, 'locks'),
+    'exclusive',
+    'svc backup stream',
+  )
+  await removeIncomplete(folder)
+  return {
+    place: folder,
+    async assertThere() {
+      const found = await repositoryAt(folder)
+      if (found?.repository !== header.repository)
+        throw new BadRepository(`The backups that were in ${folder} are gone: is the disk mounted?`, 8)
+      await own.assertHeld()
+    },
+    begin: () => beginChapter(folder, key, systemClock.now()),
+    storeBase: (chapter, manifest) => storeBase(folder, chapter, manifest, key),
+    async adding(work) {
+      const lock = await lockRepository(join(folder, 'locks'), 'shared', 'svc backup stream')
+      try {
+        const pool = openPool(folder, keys, { lock: lock.id })
+        await makeFolder(join(folder, 'tmp'), 0o700)
+        const writer = await objectWriter(pool, blobs)
+        const value = await work(writer)
+        await pool.settle(false)
+        await lock.assertHeld()
+        return value
+      } finally {
+        await lock.release()
+      }
+    },
+    async removeOld(days, now) {
+      const chapters = await chaptersIn(folder)
+      const begun = new Date(now - days * 86_400_000).toISOString().slice(0, 19).replace(/\D/g, '')
+      for (const [index, chapter] of chapters.slice(0, -(days + 1)).entries()) {
+        const next = chapters[index + 1]!
+        if (next.id.slice(0, 15).replace(/\D/g, '') >= begun) return
+        await removeChapter(folder, chapter)
+      }
+    },
+    close: () => own.release(),
+  }
+}
+
+/** The objects that the stream of a repository needs, and what is damaged there. */
+export async function streamObjects(
+  folder: string,
+  key: Uint8Array | undefined,
+): Promise<{ objects: Piece[]; damaged: { id: string; what: string }[] }> {
+  const pool = openPool(folder, key && poolKeys(key))
+  const objects: Piece[] = []
+  const damaged: { id: string; what: string }[] = []
+  for (const chapter of await chaptersIn(folder)) {
+    try {
+      const base = await readBase(folder, chapter, key)
+      if (base) {
+        const blobs = await readLists(base, (list) => readAll(pool.read(list)))
+        for (const piece of objectsOf(base, blobs)) objects.push(piece)
+      }
+      for await (const { head } of recordsOf(folder, chapter, key)) for (const piece of head.blobs) objects.push(piece)
+    } catch (error) {
+      if (!(error instanceof DamagedBackup)) throw error
+      damaged.push({ id: chapterFolder(folder, chapter), what: error.message })
+    }
+  }
+  return { objects, damaged }
+}
