@@ -36,6 +36,20 @@ const text = <const M extends Partial<Column> = object>(max: number, more = {} a
 const title = text(LINE, { required: true })
 const flag = { type: 'boolean', default: false } as const satisfies Column
 
+/** Columns of repeated events, as in iCalendar (RFC 5545). Clients that do not know them show the first occurrence. */
+const recurrence = {
+  /** Identifies the event in other programs, and connects a series with its changed occurrences. */
+  uid: text(LINE),
+  /** The time zone of the rule, such as `Europe/Berlin`; UTC if omitted. */
+  tzid: text(64),
+  rrule: text(1_000),
+  /** Starts of additional occurrences, and of those that are left out. */
+  rdates: { type: 'texts', max: 50_000 },
+  exdates: { type: 'texts', max: 50_000 },
+  /** Of a changed occurrence: when it would have started. */
+  recurrence_id: { type: 'timestamp' },
+} as const satisfies Record<string, Column>
+
 /** Every synchronised table. Storage, validation, feed, push, command line and documentation follow from it. */
 export const tables = {
   svc_notes: {
@@ -90,6 +104,7 @@ export const tables = {
       all_day: flag,
       location: text(2_000),
       note: text(TEXT),
+      ...recurrence,
     },
   },
   svc_contacts: {
@@ -125,7 +140,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',

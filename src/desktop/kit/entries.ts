@@ -52,6 +52,8 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     drafts,
     open,
     all,
+    /** The entry with a key, with its unsaved changes. */
+    find,
     /** The open entry; a new one stays open when it gets its row. */
     current,
     draftOf,
@@ -74,7 +76,9 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
       newEntry.value = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
       open.value = key
     },
-    add: (fields: Partial<Fields<N>>): void => void drafts.write(undefined, { ...blank, ...fields }),
+    fieldsOf,
+    /** Adds an entry without opening it; returns its key. */
+    add: (fields: Partial<Fields<N>>): string => drafts.write(undefined, { ...blank, ...fields }),
     close(): void {
       newEntry.value = undefined
       open.value = undefined

@@ -113,14 +113,15 @@ export function EntryDialog<N extends TableName>({
   entry,
   name,
   title,
+  onRemove = () => void confirmAndRemove({ of, entry }, name),
   children,
-}: EntryProps<N> & { name: string; title: string; children: ComponentChildren }) {
+}: EntryProps<N> & { name: string; title: string; onRemove?: () => void; children: ComponentChildren }) {
   return (
     <Dialog title={title} onClose={of.close}>
       {children}
       <footer class="entry-end">
         <EntryStatus of={of} entry={entry} />
-        <Button kind="danger" icon={Trash2} onClick={() => void confirmAndRemove({ of, entry }, name)}>
+        <Button kind="danger" icon={Trash2} onClick={onRemove}>
           {common('delete')}
         </Button>
         <Button kind="main" onClick={of.close}>

@@ -15,6 +15,7 @@ import { DayList, WeekList } from './day-list.tsx'
 import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
 import { Month } from './month.tsx'
+import { ScopeDialog } from './scope-dialog.tsx'
 import { createOn, entries, selected, show, view, views, type View } from './store.ts'
 import { TimeView } from './time-view.tsx'
 import { words } from './words.ts'
@@ -93,6 +94,7 @@ export function Calendar() {
         {announcement}
       </p>
       {event && <EventDialog key={entries.open.value} event={event} />}
+      <ScopeDialog />
     </>
   )
 }

@@ -6,6 +6,8 @@ import { entryWords } from '../../kit/entry-words.ts'
 import { noonOf } from './days.ts'
 import { resized, shifted, STEP, type Times } from './new-times.ts'
 import type { Occurrence } from './occurrences.ts'
+import { askScope } from './scope-dialog.tsx'
+import { isRecurring, moveOccurrence, moveThis, removeOccurrence, type Recurring, type Undo } from './series-actions.ts'
 import { entries } from './store.ts'
 import { words } from './words.ts'
 
@@ -30,15 +32,35 @@ function setTimes(key: string, times: Times): void {
   if (event) entries.write(event, times)
 }
 
+function offerUndo(text: string, undo: Undo): void {
+  toast(text, { action: { label: entryWords('undo'), run: undo } })
+}
+
+async function rescheduleOccurrence(of: Recurring, times: Times): Promise<void> {
+  const scope = await askScope(words('move_title'), of.event.title || words('untitled'))
+  const undo = scope && (await moveOccurrence(of, times, scope))
+  if (undo) offerUndo(words('moved', of.event.title, textOf(times)), undo)
+  else if (scope) toast(words('unreadable'), { tone: 'bad' })
+}
+
 /** Gives an event other times; a toast offers to undo it. */
-export function reschedule({ event }: Occurrence, times: Times): void {
-  const { key, starts_at, ends_at, all_day } = event
+export function reschedule(of: Occurrence, times: Times): void {
+  const { key, title, starts_at, ends_at, all_day } = of.event
   const before = { starts_at, ends_at, all_day }
   if (isSame(before, times)) return
+  if (isRecurring(of) && of.event.recurrence_id === null) return void rescheduleOccurrence(of, times)
   setTimes(key, times)
-  toast(words('moved', event.title, textOf(times)), {
-    action: { label: entryWords('undo'), run: () => setTimes(key, before) },
-  })
+  offerUndo(words('moved', title, textOf(times)), () => setTimes(key, before))
+}
+
+/** Asks for confirmation and deletes an event, or occurrences of a series. */
+export async function removeEvent(of: Occurrence): Promise<void> {
+  const name = of.event.title || words('untitled')
+  if (!isRecurring(of)) return confirmAndRemove({ of: entries, entry: of.event }, name)
+  const scope = await askScope(entryWords('delete_title'), name)
+  if (!scope) return
+  entries.open.value = undefined
+  offerUndo(entryWords('deleted'), removeOccurrence(of, scope))
 }
 
 /** Alt and an arrow move the event, with Shift they change its end: by a day or, where hours are shown, by a step. */
@@ -54,12 +76,13 @@ function timesByKey(of: Occurrence, { key, altKey, shiftKey }: KeyboardEvent): T
 
 /** The keys of an event that has the focus. */
 export function onEventKey(of: Occurrence, event: KeyboardEvent): void {
-  if (event.key === 'Delete') void confirmAndRemove({ of: entries, entry: of.event }, of.event.title)
+  if (event.key === 'Delete') void removeEvent(of)
   else {
     const times = timesByKey(of, event)
     if (!times) return
     focusedKey.value = of.key
-    setTimes(of.event.key, times)
+    if (isRecurring(of)) moveThis(of, times)
+    else setTimes(of.event.key, times)
     announcement.value = textOf(times)
   }
   event.preventDefault()

@@ -1,10 +1,13 @@
+import { Repeat } from 'lucide'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatTime } from '../../kit/formats.ts'
+import { Icon } from '../../kit/icon.tsx'
 import { drag, followPointer } from './drag.ts'
 import { focusedKey, onEventKey, reschedule } from './event-actions.ts'
 import type { Bar } from './event-layout.ts'
 import type { Occurrence } from './occurrences.ts'
-import { entries } from './store.ts'
+import { openOccurrence } from './opened.ts'
+import { isRecurring } from './series-actions.ts'
 import { words } from './words.ts'
 
 /** `22:00–02:00`, or nothing for all-day events. */
@@ -40,10 +43,12 @@ export function EventChip({
       type="button"
       class={`event ${of.isBar ? 'is-bar' : ''} ${isDragged ? 'is-dragged' : ''} ${className}`}
       style={style}
-      title={[timesOf(of), of.event.title, of.event.location].filter(Boolean).join('\n')}
+      title={[timesOf(of), of.event.title, of.event.location, isRecurring(of) && words('repeats')]
+        .filter(Boolean)
+        .join('\n')}
       onClick={(click) => {
         click.stopPropagation()
-        entries.open.value = of.event.key
+        openOccurrence(of)
       }}
       onDblClick={(click) => click.stopPropagation()}
       onKeyDown={(event) => onEventKey(of, event)}
@@ -55,6 +60,7 @@ export function EventChip({
     >
       {time && <time>{time}</time>}
       <span>{of.event.title || words('untitled')}</span>
+      {isRecurring(of) && <Icon of={Repeat} size={12} />}
       {handle && (
         <span
           class={`event-handle ${handle}`}

@@ -2,9 +2,16 @@ import { useSignal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
-import { Switch, TextField } from '../../kit/field.tsx'
+import { Select, Switch, TextField } from '../../kit/field.tsx'
 import { addDays, toLocalInput } from './days.ts'
-import { daysOf } from './occurrences.ts'
+import { removeEvent } from './event-actions.ts'
+import { allDay, type Times } from './new-times.ts'
+import { daysOf, occurrenceOf } from './occurrences.ts'
+import { opened, reopen } from './opened.ts'
+import { RepeatFields } from './repeat-fields.tsx'
+import { isSeries } from './series.ts'
+import { moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
+import { ownZone } from './series-times.ts'
 import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
@@ -23,11 +30,17 @@ function spanOf(event: Event): Span {
 }
 
 /** The stored values; undefined for invalid input. */
-function storedSpan({ begin, end }: Span, all_day: boolean) {
+function storedSpan({ begin, end }: Span, all_day: boolean): Times | undefined {
   if (begin === '' || (end !== '' && end < begin)) return undefined
-  if (all_day) return { starts_at: `${begin}T00:00:00Z`, ends_at: `${addDays(end || begin, 1)}T00:00:00Z` }
+  if (all_day) return allDay(begin, end || begin)
   const ends_at = end === '' ? null : new Date(end).toISOString()
-  return { starts_at: new Date(begin).toISOString(), ends_at }
+  return { all_day, starts_at: new Date(begin).toISOString(), ends_at }
+}
+
+/** A series takes along what was changed or left out in it. */
+function writeTimes(event: Event, times: Times): void {
+  if (isSeries(event)) moveSeries(event, times)
+  else entries.write(event, times)
 }
 
 function TimeFields({ event }: { event: Event }) {
@@ -37,7 +50,7 @@ function TimeFields({ event }: { event: Event }) {
   const write = (span: Span) => {
     entered.value = span
     const stored = storedSpan(span, event.all_day)
-    if (stored) entries.write(event, stored)
+    if (stored) writeTimes(event, stored)
   }
   // Moving the start also moves the end.
   const moveBegin = (to: string) => {
@@ -80,21 +93,48 @@ function TimeFields({ event }: { event: Event }) {
 function toggleAllDay(event: Event, all_day: boolean): void {
   const { first, last } = daysOf(event)
   const span = all_day ? { begin: first, end: last } : { begin: `${first}T09:00`, end: `${last}T10:00` }
-  entries.write(event, { all_day, ...storedSpan(span, all_day) })
+  const stored = storedSpan(span, all_day)
+  if (stored) writeTimes(event, stored)
+}
+
+/** What a change is for, where an occurrence of a series is open. */
+function ScopeField({ of, scope }: { of: Recurring; scope: Scope }) {
+  return (
+    <Select
+      label={words('scope')}
+      options={scopes.map((value) => ({ value, label: words(`scope_${value}`) }))}
+      value={scope}
+      onChange={({ currentTarget }) => void reopen(of, currentTarget.value as Scope)}
+    />
+  )
+}
+
+/** The zone in which the times are shown, and that of a series if it is another. */
+function zoneText({ tzid }: Event): string {
+  const own = ownZone()
+  return tzid === null || tzid === own ? own : words('zone_of_series', own, tzid)
 }
 
 export function EventDialog({ event }: { event: Event }) {
   const entryProps = { of: entries, entry: event }
+  const shown = opened.value?.key === entries.open.value ? opened.value : undefined
   return (
-    <EntryDialog {...entryProps} name={event.title || words('untitled')} title={words('event')}>
+    <EntryDialog
+      {...entryProps}
+      name={event.title || words('untitled')}
+      title={words('event')}
+      onRemove={() => void removeEvent(shown?.of ?? occurrenceOf(event))}
+    >
       <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
         <EntryField {...entryProps} name="title" label={words('title')} autocomplete="off" data-first />
+        {shown && <ScopeField {...shown} />}
         <Switch label={words('all_day')} checked={event.all_day} onSwitch={(isOn) => toggleAllDay(event, isOn)} />
         <TimeFields key={`${event.all_day}`} event={event} />
+        {event.recurrence_id === null && <RepeatFields event={event} />}
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
-        {!event.all_day && <p class="event-zone">{words('zone', Intl.DateTimeFormat().resolvedOptions().timeZone)}</p>}
+        {!event.all_day && <p class="event-zone">{words('zone', zoneText(event))}</p>}
       </div>
     </EntryDialog>
   )

@@ -4,12 +4,16 @@ import { today } from '../../kit/local-day.ts'
 import { addDays, monthOf, toLocalInput, weekOf } from './days.ts'
 import type { Stretch } from './event-layout.ts'
 import type { Times } from './new-times.ts'
+import { isSeries, seriesOf, startsOf, uidOf } from './series.ts'
 import { entries, firstWeekday, selected, view, type Event } from './store.ts'
 
 /** An event at the time when it takes place. */
 export interface Occurrence {
   key: string
+  /** The event; of a series, with the times of this occurrence. */
   event: Event
+  /** The series that it belongs to, and when it starts by its rule. */
+  recurrence?: { series: Event; at: number }
   /** Milliseconds since 1970; all-day events begin and end at midnight UTC. */
   start: number
   end: number
@@ -39,16 +43,41 @@ export function daysOf({ starts_at, ends_at, all_day }: Times): { first: string;
 
 const known = new WeakMap<Event, Occurrence>()
 
-/** The only occurrence of an event that is not repeated. */
-function occurrenceOf(event: Event): Occurrence {
-  const found = known.get(event)
-  if (found) return found
+function placed(event: Event): Omit<Occurrence, 'key'> {
   const start = Date.parse(event.starts_at)
   const end = event.ends_at === null ? start : Math.max(start, Date.parse(event.ends_at))
-  const isBar = event.all_day || end - start >= DAY
-  const occurrence = { key: event.key, event, start, end, ...daysOf(event), isBar }
+  return { event, start, end, ...daysOf(event), isBar: event.all_day || end - start >= DAY }
+}
+
+/** The only occurrence of an event that is not repeated. */
+export function occurrenceOf(event: Event): Occurrence {
+  const found = known.get(event)
+  if (found) return found
+  const occurrence = { key: event.key, ...placed(event) }
   known.set(event, occurrence)
   return occurrence
+}
+
+/** An occurrence keeps its key when it is changed, and with it the focus. */
+const keyAt = (series: Event, at: number): string => `${uidOf(series)}@${at}`
+
+/** The occurrences of a series that touch some days. */
+function occurrencesOf(series: Event, from: string, to: string): Occurrence[] {
+  const length = series.ends_at === null ? 0 : Math.max(0, Date.parse(series.ends_at) - Date.parse(series.starts_at))
+  const [earliest, latest] = [Date.parse(from) - DAY - length, Date.parse(to) + 2 * DAY]
+  const starts = startsOf(series).filter((at) => at >= earliest && at <= latest)
+  return starts.map((at) => {
+    const ends_at = series.ends_at === null ? null : new Date(at + length).toISOString()
+    const event = { ...series, starts_at: new Date(at).toISOString(), ends_at }
+    return { key: keyAt(series, at), recurrence: { series, at }, ...placed(event) }
+  })
+}
+
+function changedOccurrence(event: Event): Occurrence {
+  const series = seriesOf(event)
+  if (!series) return occurrenceOf(event)
+  const at = Date.parse(event.recurrence_id!)
+  return { key: keyAt(series, at), recurrence: { series, at }, ...placed(event) }
 }
 
 const inOrder = (a: Occurrence, b: Occurrence): number =>
@@ -66,9 +95,14 @@ export const shownDays = computed<readonly string[]>(() => {
 export const occurrences = computed<readonly Occurrence[]>(() => {
   const days = shownDays.value
   const [start, end] = [days[0]!, days.at(-1)!]
+  // While a changed occurrence is saved, its draft and its row exist both.
+  const keys = new Set<string>()
   return entries.all.value
-    .map(occurrenceOf)
-    .filter(({ first, last }) => first <= end && last >= start)
+    .flatMap((event) => {
+      if (isSeries(event)) return occurrencesOf(event, start, end)
+      return [event.recurrence_id === null ? occurrenceOf(event) : changedOccurrence(event)]
+    })
+    .filter(({ first, last, key }) => first <= end && last >= start && !keys.has(key) && keys.add(key))
     .toSorted(inOrder)
 })
 

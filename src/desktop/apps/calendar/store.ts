@@ -9,8 +9,22 @@ import type { Times } from './new-times.ts'
 
 export type Event = Entry<'svc_events'>
 
+/** What an event has that does not repeat. */
+export const notRepeated = { rrule: null, rdates: null, exdates: null }
+
 export const entries = openEntries('svc_events', {
-  blank: { title: '', starts_at: new Date().toISOString(), ends_at: null, all_day: false, location: null, note: null },
+  blank: {
+    title: '',
+    starts_at: new Date().toISOString(),
+    ends_at: null,
+    all_day: false,
+    location: null,
+    note: null,
+    ...notRepeated,
+    uid: null,
+    tzid: null,
+    recurrence_id: null,
+  },
   isComplete: ({ title }) => title.trim() !== '',
 })
 

@@ -1,0 +1,4 @@
+import { expandRule, type Expansion } from './expand-rule.ts'
+
+addEventListener('message', ({ data }: MessageEvent<Expansion>) => postMessage({ starts: expandRule(data) }))
+postMessage('ready')

@@ -1,0 +1,173 @@
+import { useState } from 'preact/hooks'
+import { Problem, Select, TextField } from '../../kit/field.tsx'
+import { formatWeekday } from '../../kit/formats.ts'
+import { uuid } from '../../kit/rows.ts'
+import { addDays, noonOf } from './days.ts'
+import {
+  frequencies,
+  ordinalOf,
+  readRule,
+  WEEKDAYS,
+  weekdayOf,
+  writeRule,
+  type Frequency,
+  type Rule,
+  type Weekday,
+} from './rule.ts'
+import { isUnreadable } from './series.ts'
+import { dayIn, endOfDay, ownZone } from './series-times.ts'
+import { entries, firstWeekday, notRepeated, type Event } from './store.ts'
+import { words } from './words.ts'
+
+/** A Sunday, to name weekdays. */
+const SUNDAY = '2026-11-22'
+
+const MAX_NUMBER = 999
+
+/** Days between the first and the last one that is proposed. */
+const PROPOSED_DAYS = 90
+
+const firstDay = (event: Event): string => dayIn(event, event.starts_at)
+
+function labelOf(frequency: Frequency, first: string): string {
+  if (frequency === 'MONTHLY') return words('repeat_MONTHLY', Number(first.slice(8)))
+  if (frequency !== 'MONTHLY_WEEKDAY') return words(`repeat_${frequency}`)
+  const weekday = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'long' }).format(noonOf(first))
+  return words('repeat_MONTHLY_WEEKDAY', ordinalOf(first), weekday)
+}
+
+function writeRuleOf(event: Event, rule: Rule): void {
+  // The zone comes first: the end of a day depends on it.
+  const zone = { tzid: event.all_day ? null : (event.tzid ?? ownZone()), uid: event.uid ?? uuid() }
+  const series = { ...event, ...zone }
+  const rrule = writeRule(rule, firstDay(series), event.all_day, (day) => endOfDay(series, day))
+  entries.write(event, { ...zone, rrule })
+}
+
+/** A whole number; while it is not valid, what was entered stays and nothing is written. */
+function NumberField({ label, value, onNumber }: { label: string; value: number; onNumber: (value: number) => void }) {
+  const [entered, setEntered] = useState<string | undefined>(undefined)
+  const isValid = (text: string): boolean => /^[1-9]\d*$/.test(text) && Number(text) <= MAX_NUMBER
+  return (
+    <TextField
+      label={label}
+      type="number"
+      min={1}
+      max={MAX_NUMBER}
+      value={entered ?? `${value}`}
+      problem={entered === undefined || isValid(entered) ? undefined : words('no_interval')}
+      onText={(text) => {
+        setEntered(text)
+        if (isValid(text)) onNumber(Number(text))
+      }}
+      onBlur={() => entered !== undefined && isValid(entered) && setEntered(undefined)}
+    />
+  )
+}
+
+function Weekdays({ rule, first, write }: { rule: Rule; first: string; write: (rule: Rule) => void }) {
+  const own = weekdayOf(first)
+  const toggle = (day: Weekday, isOn: boolean): void => {
+    const chosen = WEEKDAYS.filter((other) => (other === day ? isOn : rule.weekdays.includes(other)))
+    write({ ...rule, weekdays: chosen.length > 0 ? chosen : [own] })
+  }
+  return (
+    <fieldset class="weekdays">
+      <legend>{words('weekdays')}</legend>
+      {WEEKDAYS.map((_, index) => (index + firstWeekday.value) % 7).map((index) => {
+        const day = WEEKDAYS[index]!
+        return (
+          <label key={day}>
+            <input
+              type="checkbox"
+              checked={rule.weekdays.includes(day)}
+              disabled={day === own}
+              onChange={({ currentTarget }) => toggle(day, currentTarget.checked)}
+            />
+            <span>{formatWeekday(noonOf(addDays(SUNDAY, index)))}</span>
+          </label>
+        )
+      })}
+    </fieldset>
+  )
+}
+
+function EndFields({ rule, first, write }: { rule: Rule; first: string; write: (rule: Rule) => void }) {
+  const { until, count, ...endless } = rule
+  const kind = until === undefined ? (count === undefined ? 'never' : 'count') : 'until'
+  const [entered, setEntered] = useState<string | undefined>(undefined)
+  const choose = (to: string): void => {
+    if (to === 'until') write({ ...endless, until: addDays(first, PROPOSED_DAYS) })
+    else write(to === 'count' ? { ...endless, count: 10 } : endless)
+  }
+  return (
+    <div class="two">
+      <Select
+        label={words('ends')}
+        options={(['never', 'until', 'count'] as const).map((value) => ({ value, label: words(`ends_${value}`) }))}
+        value={kind}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      />
+      {count !== undefined && (
+        <NumberField label={words('count')} value={count} onNumber={(to) => write({ ...endless, count: to })} />
+      )}
+      {until !== undefined && (
+        <TextField
+          label={words('until')}
+          type="date"
+          max="9998-12-31"
+          value={entered ?? until}
+          problem={entered !== undefined && entered < first ? words(entered ? 'early_until' : 'no_day') : undefined}
+          onText={(text) => {
+            setEntered(text)
+            if (text >= first) write({ ...endless, until: text })
+          }}
+          onBlur={() => entered !== undefined && entered >= first && setEntered(undefined)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** How an event repeats. A rule that has more than these fields is kept as it is. */
+export function RepeatFields({ event }: { event: Event }) {
+  const first = firstDay(event)
+  const rule = event.rrule === null ? undefined : readRule(event.rrule, first, (moment) => dayIn(event, moment))
+  const isOther = event.rrule !== null && rule === undefined
+  const write = (to: Rule): void => writeRuleOf(event, to)
+  const choose = (to: string): void => {
+    if (to === 'never') entries.write(event, notRepeated)
+    else if (to !== 'other') {
+      const frequency = to as Frequency
+      const weekdays = frequency === 'WEEKLY' ? [weekdayOf(first)] : []
+      write({ interval: 1, ...rule, frequency, weekdays })
+    }
+  }
+  const unit = rule?.frequency === 'MONTHLY_WEEKDAY' ? 'MONTHLY' : rule?.frequency
+  return (
+    <>
+      <Select
+        label={words('repeats')}
+        options={[
+          { value: 'never', label: words('repeat_never') },
+          ...frequencies.map((value) => ({ value, label: labelOf(value, first) })),
+          ...(isOther ? [{ value: 'other', label: words('repeat_other', event.rrule!) }] : []),
+        ]}
+        value={rule?.frequency ?? (isOther ? 'other' : 'never')}
+        onChange={({ currentTarget }) => choose(currentTarget.value)}
+      />
+      {event.rrule !== null && isUnreadable(event) && <Problem>{words('unreadable')}</Problem>}
+      {rule && unit && (
+        <>
+          <NumberField
+            label={words(`interval_${unit}`)}
+            value={rule.interval}
+            onNumber={(interval) => write({ ...rule, interval })}
+          />
+          {rule.frequency === 'WEEKLY' && <Weekdays rule={rule} first={first} write={write} />}
+          <EndFields rule={rule} first={first} write={write} />
+        </>
+      )}
+    </>
+  )
+}

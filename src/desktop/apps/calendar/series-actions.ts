@@ -1,0 +1,145 @@
+import { uuid, type Fields } from '../../kit/rows.ts'
+import type { Times } from './new-times.ts'
+import type { Occurrence } from './occurrences.ts'
+import { endedRule, isCounted, restOfRule } from './rule.ts'
+import { changesOf, countBefore, uidOf } from './series.ts'
+import { firstTimes, movedSeries, shifter } from './series-times.ts'
+import { entries, notRepeated, type Event } from './store.ts'
+
+/** Which occurrences a change is for. */
+export const scopes = ['this', 'following', 'all'] as const
+export type Scope = (typeof scopes)[number]
+
+/** An occurrence of a series. */
+export type Recurring = Occurrence & { recurrence: NonNullable<Occurrence['recurrence']> }
+
+export const isRecurring = (of: Occurrence): of is Recurring => of.recurrence !== undefined
+
+export type Undo = () => void
+
+type EventFields = Partial<Fields<'svc_events'>>
+
+const isoOf = (moment: number): string => new Date(moment).toISOString()
+
+function change({ key }: Event, fields: EventFields): Undo {
+  const event = entries.find(key)
+  if (!event) return () => undefined
+  const names = Object.keys(fields) as (keyof EventFields)[]
+  const before = Object.fromEntries(names.map((name) => [name, event[name]])) as EventFields
+  entries.write(event, fields)
+  return () => {
+    const now = entries.find(key)
+    if (now) entries.write(now, before)
+  }
+}
+
+function add(fields: EventFields): { key: string; undo: Undo } {
+  const key = entries.add(fields)
+  return {
+    key,
+    undo: () => {
+      const added = entries.find(key)
+      if (added) void entries.remove(added)
+    },
+  }
+}
+
+function remove(event: Event): Undo {
+  const restore = entries.remove(event)
+  return () => void restore.then((insert) => insert())
+}
+
+/** The last change first. */
+const all = (undos: Undo[]): Undo => {
+  return () => undos.toReversed().forEach((undo) => undo())
+}
+
+/** The fields of an occurrence as an event of its own, which replaces it in its series. */
+export function changedFields({ event, recurrence: { series, at } }: Recurring): EventFields {
+  return { ...entries.fieldsOf(event), ...notRepeated, uid: uidOf(series), recurrence_id: isoOf(at) }
+}
+
+/** The event that replaces an occurrence; there may be one since the occurrence was shown. */
+const changedAt = ({ recurrence: { series, at } }: Recurring): readonly Event[] =>
+  changesOf(series).filter(({ recurrence_id }) => Date.parse(recurrence_id!) === at)
+
+/** Gives one occurrence other times. */
+export function moveThis(of: Recurring, times: Times): Undo {
+  const [changed] = changedAt(of)
+  if (changed) return change(changed, { ...times })
+  return add({ ...changedFields(of), ...times }).undo
+}
+
+const isFirst = ({ recurrence: { series, at } }: Recurring): boolean => at <= Date.parse(series.starts_at)
+
+const before = (dates: string[] | null, at: number) => dates && dates.filter((date) => Date.parse(date) < at)
+const since = (dates: string[] | null, at: number) => dates && dates.filter((date) => Date.parse(date) >= at)
+
+/** Ends a series before an occurrence. */
+const truncate = ({ recurrence: { series, at } }: Recurring): Undo =>
+  change(series, {
+    rrule: endedRule(series.rrule!, at, series.all_day),
+    rdates: before(series.rdates, at),
+    exdates: before(series.exdates, at),
+  })
+
+const changesSince = ({ recurrence: { series, at } }: Recurring): readonly Event[] =>
+  changesOf(series).filter(({ recurrence_id }) => Date.parse(recurrence_id!) >= at)
+
+/** The rest of a series as one of its own, from an occurrence on; undefined if its rule cannot be calculated. */
+async function split(of: Recurring): Promise<{ key: string; undo: Undo } | undefined> {
+  const { series, at } = of.recurrence
+  const count = isCounted(series.rrule!) ? await countBefore(series, at) : 0
+  if (count === undefined) return undefined
+  const uid = uuid()
+  const length = series.ends_at === null ? undefined : Date.parse(series.ends_at) - Date.parse(series.starts_at)
+  const added = add({
+    ...entries.fieldsOf(series),
+    starts_at: isoOf(at),
+    ends_at: length === undefined ? null : isoOf(at + length),
+    rrule: restOfRule(series.rrule!, count),
+    rdates: since(series.rdates, at),
+    exdates: since(series.exdates, at),
+    uid,
+  })
+  const undos = [added.undo, ...changesSince(of).map((event) => change(event, { uid }))]
+  undos.push(truncate(of))
+  return { key: added.key, undo: all(undos) }
+}
+
+/** Moves all of a series, also what was changed or left out. */
+export function moveSeries(series: Event, times: Times): Undo {
+  const fields = movedSeries(series, times)
+  const shift = shifter(series, fields)
+  const undos = changesOf(series).map((event) => change(event, { recurrence_id: shift(event.recurrence_id!) }))
+  undos.push(change(series, fields))
+  return all(undos)
+}
+
+/** The key of what has to be opened to change occurrences in a scope. */
+export async function openScope(of: Recurring, scope: Exclude<Scope, 'this'>): Promise<string | undefined> {
+  if (scope === 'all' || isFirst(of)) return of.recurrence.series.key
+  return (await split(of))?.key
+}
+
+/** Gives occurrences other times; undefined if the rule cannot be calculated. */
+export async function moveOccurrence(of: Recurring, times: Times, scope: Scope): Promise<Undo | undefined> {
+  if (scope === 'this') return moveThis(of, times)
+  const { series } = of.recurrence
+  if (scope === 'all' || isFirst(of)) return moveSeries(series, firstTimes(series, of.event, times))
+  const rest = await split(of)
+  const added = rest && entries.find(rest.key)
+  if (!added) return undefined
+  return all([rest.undo, moveSeries(added, firstTimes(added, of.event, times))])
+}
+
+/** Deletes occurrences. */
+export function removeOccurrence(of: Recurring, scope: Scope): Undo {
+  const { series, at } = of.recurrence
+  if (scope === 'this') {
+    const exdates = [...(series.exdates ?? []), isoOf(at)]
+    return all([change(series, { exdates }), ...changedAt(of).map(remove)])
+  }
+  if (scope === 'following' && !isFirst(of)) return all([truncate(of), ...changesSince(of).map(remove)])
+  return all([...changesOf(series), series].map(remove))
+}

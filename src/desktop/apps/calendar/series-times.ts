@@ -1,0 +1,63 @@
+import { isZone, momentOf, wallOf } from '../../../base/zoned-time.ts'
+import { convertedRule, movedRule } from './rule.ts'
+import type { Times } from './new-times.ts'
+
+/** What places a series in time. */
+export interface SeriesTimes extends Times {
+  tzid: string | null
+  rrule: string | null
+  rdates: string[] | null
+  exdates: string[] | null
+}
+
+/** The zone in which a rule counts; days without hours are the same in all. */
+export const zoneOf = ({ all_day, tzid }: { all_day: boolean; tzid: string | null }): string =>
+  !all_day && tzid !== null && isZone(tzid) ? tzid : 'UTC'
+
+/** The zone of the browser. */
+export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const dayOfWall = (wall: number): string => new Date(wall).toISOString().slice(0, 10)
+
+/** Day of a moment in the zone of a series. */
+export const dayIn = (series: { all_day: boolean; tzid: string | null }, moment: string): string =>
+  dayOfWall(wallOf(Date.parse(moment), zoneOf(series)))
+
+/** The last second of a day in the zone of a series. */
+export const endOfDay = (series: { all_day: boolean; tzid: string | null }, day: string): number =>
+  momentOf(Date.parse(`${day}T23:59:59Z`), zoneOf(series))
+
+/** Moves the starts of occurrences along with the first one, by the clock of the series. */
+export function shifter(from: SeriesTimes, to: Times & { tzid: string | null }): (moment: string) => string {
+  const [fromZone, toZone] = [zoneOf(from), zoneOf(to)]
+  const by = wallOf(Date.parse(to.starts_at), toZone) - wallOf(Date.parse(from.starts_at), fromZone)
+  return (moment) => new Date(momentOf(wallOf(Date.parse(moment), fromZone) + by, toZone)).toISOString()
+}
+
+/** All that changes in a series when its first occurrence gets other times. */
+export function movedSeries(from: SeriesTimes, times: Times): SeriesTimes {
+  const to = { ...times, tzid: times.all_day ? null : (from.tzid ?? ownZone()) }
+  const shift = shifter(from, to)
+  const moved = (dates: string[] | null): string[] | null => dates && dates.map(shift)
+  const rule = movedRule(from.rrule ?? '', dayIn(from, from.starts_at), dayIn(to, to.starts_at))
+  const toDay = (moment: string): string => dayIn(from.all_day ? to : from, moment)
+  return {
+    ...to,
+    rrule: from.all_day === to.all_day ? rule : convertedRule(rule, to.all_day, toDay),
+    rdates: moved(from.rdates),
+    exdates: moved(from.exdates),
+  }
+}
+
+/** Times of the first occurrence after a later one got other times. */
+export function firstTimes(series: SeriesTimes, before: Times, after: Times): Times {
+  const zone = zoneOf(series)
+  const by = wallOf(Date.parse(after.starts_at), zone) - wallOf(Date.parse(before.starts_at), zone)
+  const start = momentOf(wallOf(Date.parse(series.starts_at), zone) + by, zone)
+  const length = after.ends_at === null ? undefined : Date.parse(after.ends_at) - Date.parse(after.starts_at)
+  return {
+    all_day: after.all_day,
+    starts_at: new Date(start).toISOString(),
+    ends_at: length === undefined ? null : new Date(start + length).toISOString(),
+  }
+}

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest'
+import { expandRule } from '../../src/desktop/apps/calendar/expand-rule.ts'
+import { endedRule, movedRule, readRule, restOfRule, writeRule } from '../../src/desktop/apps/calendar/rule.ts'
+import { firstTimes, movedSeries, type SeriesTimes } from '../../src/desktop/apps/calendar/series-times.ts'
+
+const [FROM, TO] = [Date.parse('2026-01-01'), Date.parse('2027-01-01')]
+
+/** Starts in 2026 of a rule that begins at a moment, in UTC. */
+const starts = (rule: string, start: string, zone = 'Europe/Berlin', limit = 100): string[] | undefined =>
+  expandRule({ rule, start: Date.parse(start), zone, from: FROM, to: TO, limit })?.map((at) =>
+    new Date(at).toISOString().slice(0, 16),
+  )
+
+test('a rule keeps the hour of its zone when daylight saving begins and ends', () => {
+  expect(starts('FREQ=WEEKLY;COUNT=3', '2026-03-20T08:00Z')).toEqual([
+    '2026-03-20T08:00',
+    '2026-03-27T08:00',
+    '2026-04-03T07:00',
+  ])
+  // Half past two does not exist on 29 March; such an occurrence is left out (RFC 5545, 3.3.10).
+  expect(starts('FREQ=DAILY;COUNT=3', '2026-03-28T01:30Z')).toEqual([
+    '2026-03-28T01:30',
+    '2026-03-30T00:30',
+    '2026-03-31T00:30',
+  ])
+  expect(starts('FREQ=DAILY;UNTIL=20261026T225959Z', '2026-10-24T00:30Z')).toEqual([
+    '2026-10-24T00:30',
+    '2026-10-25T00:30',
+    '2026-10-26T01:30',
+  ])
+})
+
+test('days that a month lacks are left out', () => {
+  expect(starts('FREQ=MONTHLY;COUNT=3', '2026-01-31T00:00Z', 'UTC')).toEqual([
+    '2026-01-31T00:00',
+    '2026-03-31T00:00',
+    '2026-05-31T00:00',
+  ])
+  expect(starts('FREQ=MONTHLY;BYDAY=-1FR;UNTIL=20260301', '2026-01-30T00:00Z', 'UTC')).toEqual([
+    '2026-01-30T00:00',
+    '2026-02-27T00:00',
+  ])
+  expect(starts('FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30', '2020-01-01T00:00Z', 'UTC')).toEqual([])
+  expect(starts('FREQ=YEARLY', '1956-05-06T00:00Z', 'UTC')).toEqual(['2026-05-06T00:00'])
+})
+
+test('rules that are not valid or repeat too often are refused, and long answers are cut', () => {
+  for (const rule of ['', 'X', 'FREQ=', 'FREQ=NEVER', 'FREQ=SECONDLY', 'FREQ=MINUTELY', 'FREQ=DAILY\nRDATE:20260101'])
+    expect(starts(rule, '2026-01-01T00:00Z')).toBe(undefined)
+  expect(starts('FREQ=DAILY', '2026-01-01T00:00Z', 'Nowhere/City')).toBe(undefined)
+  expect(starts('FREQ=HOURLY', '2026-01-01T00:00Z')).toHaveLength(100)
+})
+
+const sameDay = (moment: string): string => moment.slice(0, 10)
+const written = (text: string, first: string): string | undefined => {
+  const rule = readRule(text, first, sameDay)
+  return rule && writeRule(rule, first, false, (day) => Date.parse(`${day}T23:59:59Z`))
+}
+
+test('the editor reads what it can show, and writes the same', () => {
+  for (const text of [
+    'FREQ=DAILY',
+    'FREQ=DAILY;INTERVAL=3;COUNT=5',
+    'FREQ=WEEKLY',
+    'FREQ=WEEKLY;BYDAY=MO,TH;UNTIL=20270131T235959Z',
+    'FREQ=MONTHLY',
+    'FREQ=MONTHLY;BYDAY=4TH',
+    'FREQ=YEARLY',
+  ])
+    expect(written(text, '2026-11-26')).toBe(text)
+  expect(written('FREQ=MONTHLY;BYMONTHDAY=26', '2026-11-26')).toBe('FREQ=MONTHLY')
+  expect(written('FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=26;WKST=SU', '2026-11-26')).toBe('FREQ=YEARLY')
+  expect(written('FREQ=MONTHLY;BYDAY=-1MO', '2026-11-30')).toBe('FREQ=MONTHLY;BYDAY=-1MO')
+})
+
+test('the editor leaves alone what it cannot show', () => {
+  for (const text of [
+    '',
+    'FREQ=HOURLY',
+    'FREQ=DAILY;BYDAY=MO,TU',
+    'FREQ=MONTHLY;BYMONTHDAY=1,15',
+    'FREQ=MONTHLY;BYDAY=2TU',
+    'FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1',
+    'FREQ=YEARLY;BYMONTH=3,9',
+    'FREQ=WEEKLY;COUNT=0',
+    'FREQ=WEEKLY;UNTIL=tomorrow',
+    'FREQ=WEEKLY;BYDAY=1MO',
+    'FREQ=DAILY;INTERVAL=-1',
+    'RSCALE=CHINESE;FREQ=YEARLY',
+  ])
+    expect(written(text, '2026-11-26')).toBe(undefined)
+})
+
+test('a rule is ended, shortened, and follows its first day', () => {
+  expect(endedRule('FREQ=DAILY;COUNT=9', Date.parse('2026-11-26T08:00Z'), false)).toBe(
+    'FREQ=DAILY;UNTIL=20261126T075959Z',
+  )
+  expect(endedRule('FREQ=DAILY', Date.parse('2026-11-26'), true)).toBe('FREQ=DAILY;UNTIL=20261125')
+  expect(restOfRule('FREQ=DAILY;COUNT=9', 4)).toBe('FREQ=DAILY;COUNT=5')
+  expect(movedRule('FREQ=WEEKLY;BYDAY=SA,MO', '2026-11-28', '2026-11-27')).toBe('FREQ=WEEKLY;BYDAY=FR,SU')
+  expect(movedRule('FREQ=MONTHLY;BYDAY=4TH', '2026-11-26', '2026-11-30')).toBe('FREQ=MONTHLY;BYDAY=-1MO')
+  expect(movedRule('FREQ=MONTHLY;BYMONTHDAY=1,15', '2026-11-01', '2026-11-02')).toBe('FREQ=MONTHLY;BYMONTHDAY=1,15')
+  expect(movedRule('FREQ=YEARLY;BYMONTH=11;BYMONTHDAY=30', '2026-11-30', '2026-12-01')).toBe(
+    'FREQ=YEARLY;BYMONTH=12;BYMONTHDAY=1',
+  )
+})
+
+const weekly: SeriesTimes = {
+  all_day: false,
+  starts_at: '2026-03-20T08:00:00.000Z',
+  ends_at: '2026-03-20T09:00:00.000Z',
+  tzid: 'Europe/Berlin',
+  rrule: 'FREQ=WEEKLY;BYDAY=FR;UNTIL=20260430T215959Z',
+  rdates: null,
+  exdates: ['2026-03-27T08:00:00.000Z', '2026-04-03T07:00:00.000Z'],
+}
+
+test('a series that moves takes along what is left out, by its own clock', () => {
+  const later = { starts_at: '2026-03-21T09:30:00.000Z', ends_at: '2026-03-21T10:30:00.000Z', all_day: false }
+  expect(movedSeries(weekly, later)).toMatchObject({
+    ...later,
+    rrule: 'FREQ=WEEKLY;BYDAY=SA;UNTIL=20260430T215959Z',
+    // 28 March and 4 April at half past ten; summer time begins between them.
+    exdates: ['2026-03-28T09:30:00.000Z', '2026-04-04T08:30:00.000Z'],
+  })
+  const before = { all_day: false, starts_at: '2026-04-10T07:00:00.000Z', ends_at: '2026-04-10T08:00:00.000Z' }
+  const after = { all_day: false, starts_at: '2026-04-10T10:00:00.000Z', ends_at: '2026-04-10T10:30:00.000Z' }
+  expect(firstTimes(weekly, before, after)).toEqual({
+    all_day: false,
+    starts_at: '2026-03-20T11:00:00.000Z',
+    ends_at: '2026-03-20T11:30:00.000Z',
+  })
+})
+
+test('a series that becomes one of whole days keeps its dates, and so does the reverse', () => {
+  const day = { all_day: true, starts_at: '2026-03-20T00:00:00Z', ends_at: '2026-03-21T00:00:00Z' }
+  const whole = movedSeries(weekly, day)
+  expect(whole).toMatchObject({
+    tzid: null,
+    rrule: 'FREQ=WEEKLY;BYDAY=FR;UNTIL=20260430',
+    exdates: ['2026-03-27T00:00:00.000Z', '2026-04-03T00:00:00.000Z'],
+  })
+  const { all_day, starts_at, ends_at } = weekly
+  expect(movedSeries({ ...whole, tzid: 'Europe/Berlin' }, { all_day, starts_at, ends_at }).exdates).toEqual(
+    weekly.exdates,
+  )
+})
