@@ -1,5 +1,5 @@
 // Bundles the desktop: one page for the shell and one for each app, with parts they share, into a folder that can be served.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
@@ -8,6 +8,13 @@ const ICON =
   encodeURIComponent(
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#3b5bdb"/><path d="M8 21a5 5 0 0 1 1-9.9A7 7 0 0 1 22.4 13 4.2 4.2 0 0 1 22 21z" fill="#fff"/></svg>',
   )
+
+/** What browsers need to install the desktop as an app. */
+const INSTALLATION = [
+  '<meta name="theme-color" content="#3b5bdb">',
+  '<link rel="manifest" href="/manifest.webmanifest">',
+  '<link rel="apple-touch-icon" href="/icon-apple.png">',
+]
 
 /** Smaller files gain nothing from being compressed. */
 const WORTH_COMPRESSING = 1_024
@@ -47,15 +54,23 @@ export async function buildDesktop(esbuild, root, folder) {
     },
   })
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
-  const writePage = (path, ...parts) => {
+  const writePage = (path, title, parts, head = []) => {
     mkdirSync(join(folder, path), { recursive: true })
-    writeFileSync(join(folder, path, 'index.html'), pageOf(...parts))
+    writeFileSync(join(folder, path, 'index.html'), pageOf(title, parts, head))
   }
   const needed = (entry) => partsOf(manifest, entries[entry])
-  writePage('', 'svc', needed('shell'))
+  writePage('', 'svc', needed('shell'), INSTALLATION)
   for (const slug of apps) writePage(`apps/${slug}`, slug, needed(slug))
   writePage('apps/_', 'svc', withShared(needed('prewarmed'), apps.map(needed)))
   rmSync(join(folder, 'manifest.json'))
+  cpSync(join(source, 'installation'), join(folder, 'root'), { recursive: true })
+  await esbuild.build({
+    absWorkingDir: root,
+    entryPoints: ['src/desktop/service-worker/service-worker.ts'],
+    outfile: join(folder, 'root/service-worker.js'),
+    bundle: true,
+    minify: true,
+  })
   for (const file of filesBelow(folder)) compress(file)
   return packages
 }
@@ -123,8 +138,9 @@ function withShared({ file, styles, scripts }, apps) {
 }
 
 /** A page that loads all of it: what that is is known, so the browser may fetch everything at once. */
-function pageOf(title, { file, styles, scripts }) {
+function pageOf(title, { file, styles, scripts }, head) {
   const lines = [
+    ...head,
     ...[...styles].map((style) => `<link rel="stylesheet" crossorigin href="/${style}">`),
     `<script type="module" crossorigin src="/${file}"></script>`,
     ...[...scripts].map((script) => `<link rel="modulepreload" crossorigin href="/${script}">`),

@@ -58,11 +58,14 @@ export const desktopHeaders: Record<string, string> = {
     "connect-src 'self'",
     "media-src 'self' blob:",
     "frame-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Of desktop/shell/register-worker.ts, which makes one address.
+    'trusted-types service-worker',
   ].join('; '),
   'permissions-policy': permissionsPolicy,
   'referrer-policy': 'same-origin',
@@ -128,6 +131,13 @@ export const appFrameHeaders = (scriptHash: string, origin = "'none'"): Record<s
   'permissions-policy': permissionsPolicy,
   'cache-control': 'no-cache',
 })
+
+/** Headers of what the desktop is installed with: the manifest, icons and service worker. */
+export const installationHeaders: Record<string, string> = {
+  // That of the service worker, which runs under it, and may only fetch from this server.
+  'content-security-policy': "default-src 'none'; connect-src 'self'",
+  'cache-control': 'no-cache',
+}
 
 /** Headers of the desktop's assets: their names contain a content hash, and frames without an origin read them. */
 export const assetHeaders: Record<string, string> = {

@@ -69,6 +69,8 @@ async function open(browser: Browser, url: string, options: BrowserContextOption
     timezoneId: 'UTC',
     viewport: { width: 1280, height: 800 },
     reducedMotion: 'reduce',
+    // Routes of a test do not see what a service worker fetches.
+    serviceWorkers: 'block',
     ...options,
   })
   // Pages that stay open render, poll and hold streams.

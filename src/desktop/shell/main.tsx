@@ -14,6 +14,7 @@ import { schedulePrewarm } from './frame-registry.ts'
 import { runKeyBinding } from './key-bindings.ts'
 import { openDeepLink } from './deep-link.ts'
 import { startSecurityNotifications } from './security-notifications.ts'
+import { registerServiceWorker } from './register-worker.ts'
 import { resumeSession, isUnlocked, lock, stage } from './session.ts'
 import { SignInScreen, LockScreen } from './sign-in.tsx'
 import './wallpaper.ts'
@@ -52,4 +53,4 @@ effect(() => {
 })
 
 render(<Page />, document.querySelector('#root')!)
-void resumeSession()
+void resumeSession().then(registerServiceWorker)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { fault } from '../../contract/errors.ts'
 import { mimeOf } from '../../domain/files/files.ts'
-import { assetHeaders, desktopHeaders, systemAppHeaders } from '../security-headers.ts'
+import { assetHeaders, desktopHeaders, installationHeaders, systemAppHeaders } from '../security-headers.ts'
 
 interface Variant {
   encoding: string | undefined
@@ -53,7 +53,7 @@ function send(request: FastifyRequest, reply: FastifyReply, file: DesktopFile): 
   return reply.send(request.method === 'HEAD' ? undefined : bytes)
 }
 
-/** `/`, the pages of system apps, and assets: public files of the package, cached in memory. */
+/** `/`, what it is installed with, the pages of system apps, and assets: public files of the package, cached in memory. */
 export async function desktopFiles(app: FastifyInstance, folder: string): Promise<void> {
   if (!existsSync(join(folder, 'index.html'))) return
   const page = await read(folder, 'index.html')
@@ -69,6 +69,15 @@ export async function desktopFiles(app: FastifyInstance, folder: string): Promis
       method: ['GET', 'HEAD'],
       url: `/apps/${slug}/index.html`,
       handler: (request, reply) => send(request, reply.headers(systemAppHeaders), file),
+    })
+  }
+
+  for (const name of (await readdir(join(folder, 'root'))).filter((file) => !/\.(br|gz)$/.test(file))) {
+    const file = await read(folder, `root/${name}`)
+    app.route({
+      method: ['GET', 'HEAD'],
+      url: `/${name}`,
+      handler: (request, reply) => send(request, reply.headers(installationHeaders), file),
     })
   }
 
