@@ -30,10 +30,9 @@ export interface MomentSource extends BackupSource {
   shortfall: string | undefined
 }
 
-/** What can be restored from each chapter, in order of writing; those without a complete base are left out. */
-async function streamExtents(folder: string, key: Uint8Array | undefined): Promise<StreamExtent[]> {
-  const extents: StreamExtent[] = []
-  for (const chapter of await chaptersIn(folder)) {
+/** What can be restored from each chapter, the newest first; those without a complete base are left out. */
+async function* streamExtents(folder: string, key: Uint8Array | undefined): AsyncGenerator<StreamExtent> {
+  for (const chapter of (await chaptersIn(folder)).reverse()) {
     let [from, until]: (number | undefined)[] = []
     let damage: string | undefined
     try {
@@ -46,10 +45,9 @@ async function streamExtents(folder: string, key: Uint8Array | undefined): Promi
       if (!(error instanceof DamagedBackup)) throw error
       damage = error.message
     }
-    if (from !== undefined && until !== undefined) extents.push({ chapter, from, until, damage })
-    else if (damage !== undefined) extents.push({ chapter, from: Infinity, until: -Infinity, damage })
+    if (from !== undefined && until !== undefined) yield { chapter, from, until, damage }
+    else if (damage !== undefined) yield { chapter, from: Infinity, until: -Infinity, damage }
   }
-  return extents
 }
 
 async function applyPages(file: FileHandle, pages: ReadonlyMap<number, Uint8Array>): Promise<void> {
@@ -232,13 +230,13 @@ export async function openMoment(
   moment: number | undefined,
   { scratch, without }: { scratch: string; without: readonly string[] },
 ): Promise<MomentSource> {
-  const extents = await streamExtents(folder, key)
-  const sound = extents.filter(({ from }) => from < Infinity)
-  if (sound.length === 0) throw notStreamed(folder, extents)
-  const candidates = sound.filter(({ from }) => from <= (moment ?? Infinity)).reverse()
   const pool = openPool(folder, key && poolKeys(key))
   let damaged: DamagedBackup | undefined
-  for (const extent of candidates) {
+  // Older chapters are read only if newer ones do not have the moment.
+  const extents: StreamExtent[] = []
+  for await (const extent of streamExtents(folder, key)) {
+    extents.unshift(extent)
+    if (extent.from === Infinity || extent.from > (moment ?? Infinity)) continue
     const { file, clear } = ownScratch(scratch)
     try {
       const { base, at, damage } = await assemble({ folder, key, pool }, extent, moment ?? Infinity, file)
@@ -251,6 +249,8 @@ export async function openMoment(
       damaged ??= error
     }
   }
+  const sound = extents.filter(({ from }) => from < Infinity)
+  if (sound.length === 0) throw notStreamed(folder, extents)
   const first = sound.reduce((least, { from }) => Math.min(least, from), Infinity)
   throw (
     damaged ??
