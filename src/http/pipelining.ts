@@ -10,12 +10,25 @@ interface Pipeline {
   queue: (() => void)[]
 }
 
+/** Runs steps in order, one a turn of the event loop. */
+function oneEachTurn(): (step: () => void) => void {
+  const steps: (() => void)[] = []
+  function run(): void {
+    if (steps.length > 1) setImmediate(run)
+    steps.shift()!()
+  }
+  return (step) => {
+    if (steps.push(step) === 1) setImmediate(run)
+  }
+}
+
 /**
- * Handles pipelined requests of a connection one by one, with a turn of the event loop between them. Node parses a
+ * Handles pipelined requests one by one, with a turn of the event loop between those of all connections. Node parses a
  * whole socket read at once, and hundreds of requests handled together would block all others.
  */
 export function serializePipelines(server: Server): void {
   const pipelines = new WeakMap<Socket, Pipeline>()
+  const inTurn = oneEachTurn()
 
   function pipelineOf(socket: Socket): Pipeline {
     let pipeline = pipelines.get(socket)
@@ -29,6 +42,14 @@ export function serializePipelines(server: Server): void {
     else if (!socket.destroyed) next()
   }
 
+  /** Node ends each of the hundreds of requests that it has parsed with an error: stack traces would take most of the time. */
+  function close(socket: Socket): void {
+    const { stackTraceLimit } = Error
+    socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+    socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit))
+    socket.destroy()
+  }
+
   const serialize =
     (handle: RequestListener): RequestListener =>
     (request, response) => {
@@ -37,14 +58,15 @@ export function serializePipelines(server: Server): void {
       const begin = () => {
         pipeline.isBusy = true
         response.on('close', () => {
-          if (pipeline.queue.length > 0) setImmediate(advance, socket, pipeline)
+          if (pipeline.queue.length > 0) inTurn(() => advance(socket, pipeline))
           else pipeline.isBusy = false
         })
         handle(request, response)
       }
+      if (socket.destroyed) return
       if (!pipeline.isBusy) begin()
       else if (pipeline.queue.length < MAX_QUEUED) pipeline.queue.push(begin)
-      else socket.destroy()
+      else close(socket)
     }
 
   for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {

@@ -61,3 +61,25 @@ test('the first unit of an account comes before the second ones of others, and a
   expect(order).toEqual(['flood a', 'one', 'other', 'flood b', 'two', 'flood c', 'flood d'])
   expect(steps.filter((step) => step === 'commit').length).toBeGreaterThan(3)
 })
+
+test('while others wait, the second units of an account wait for the next commit, and the event loop runs between units', async () => {
+  const { write, steps } = failing({})
+  const order: string[] = []
+  let late: Promise<unknown> | undefined
+  const unit = (name: string, user: number) =>
+    write({ accounts: [user] }, async () => {
+      order.push(`${name} ${steps.filter((step) => step === 'commit').length}`)
+      const end = performance.now() + 12
+      while (performance.now() < end);
+      return Promise.resolve()
+    })
+  const flood = ['a', 'b', 'c', 'd'].map((name) => unit(name, 1))
+  // Arrives while the first commit is prepared.
+  setImmediate(() => setImmediate(() => void (late = unit('late', 2))))
+  await Promise.all(flood)
+  await late
+  // One unit of the flood before it at most, and after that only with it.
+  const commitOf = (name: string) => Number(order.find((each) => each.startsWith(name))!.split(' ')[1])
+  expect(order.indexOf(`late ${commitOf('late')}`)).toBeLessThan(4)
+  expect(commitOf('late')).toBeLessThan(commitOf('d'))
+})

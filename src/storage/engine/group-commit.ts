@@ -25,6 +25,8 @@ interface Unit {
   scope: WriteScope
   /** How often it ran. */
   runs: number
+  /** How many units of its account or room stand before it; set when its group is formed. */
+  rank: number
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -34,6 +36,12 @@ const GROUP = 64
 
 /** Longest time for the units of a commit, ms: the rest waits for the next one, behind the first units of others. */
 const GROUP_MS = 50
+
+/** Time after which the second units of an account wait for the next commit, ms, if somebody else waits for this one. */
+const SHARED_MS = 15
+
+/** Time after which others get the event loop between two units, ms. */
+const TURN_MS = 10
 
 /** Most runs of a unit that conflicts with concurrent ones. */
 const RUNS = 5
@@ -45,37 +53,46 @@ interface Outcome {
   kept: boolean
 }
 
+/** The account or room of a unit; others have none in common. */
+const ownerOf = (unit: Unit): unknown =>
+  unit.scope === 'instance' ? unit : (unit.scope.accounts?.[0] ?? unit.scope.rooms?.[0] ?? unit)
+
 /**
  * Moves the next group out of the queue: units in order, but the first of each account or room before all second ones.
  */
 function takeGroup(queue: Unit[]): Unit[] {
   const counts = new Map<unknown, number>()
-  const ranks = new Map<Unit, number>()
   for (const unit of queue) {
-    const { scope } = unit
-    const owner = scope === 'instance' ? unit : (scope.accounts?.[0] ?? scope.rooms?.[0] ?? unit)
-    const rank = counts.get(owner) ?? 0
-    counts.set(owner, rank + 1)
-    ranks.set(unit, rank)
+    const owner = ownerOf(unit)
+    unit.rank = counts.get(owner) ?? 0
+    counts.set(owner, unit.rank + 1)
   }
-  queue.sort((a, b) => ranks.get(a)! - ranks.get(b)!)
+  queue.sort((a, b) => a.rank - b.rank)
   return queue.splice(0, GROUP)
 }
 
 /**
  * Runs the units of a group; a unit that throws is rolled back alone. Returns with `group` shortened when its time is over.
+ * `queue` holds the units that arrive meanwhile.
  */
 async function runGroup(
-  transaction: Transaction,
-  writer: Writer,
+  { transaction, writer, queue }: { transaction: Transaction; writer: Writer; queue: readonly Unit[] },
   group: Unit[],
   reject: (unit: Unit, error: unknown) => void,
 ): Promise<Outcome> {
   const outcome: Outcome = { settle: [], kept: false }
   const isAlone = group.length === 1
+  const owner = ownerOf(group[0]!)
+  const isShared = () => [group, queue].some((units) => units.some((unit) => ownerOf(unit) !== owner))
   const began = performance.now()
+  let turned = began
   for (const [index, unit] of group.entries()) {
-    if (index > 0 && performance.now() - began > GROUP_MS) {
+    if (performance.now() - turned > TURN_MS) {
+      await nextTurn()
+      turned = performance.now()
+    }
+    const most = unit.rank > 0 && isShared() ? SHARED_MS : GROUP_MS
+    if (index > 0 && performance.now() - began > most) {
       group.length = index
       break
     }
@@ -130,7 +147,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
     const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
     await transaction.begin(group.map(({ scope }) => scope))
-    const { settle, kept } = await runGroup(transaction, writer, group, reject)
+    const { settle, kept } = await runGroup({ transaction, writer, queue }, group, reject)
     await (kept ? transaction.commit() : transaction.rollback())
     for (const end of settle) end()
     return kept ? collected() : []
@@ -156,7 +173,7 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
 
   const write: Database['write'] = <T>(scope: WriteScope, work: (tx: Writer) => Promise<T>) =>
     new Promise<T>((resolve, reject) => {
-      add({ work, scope, runs: 1, resolve: resolve as (value: unknown) => void, reject })
+      add({ work, scope, runs: 1, rank: 0, resolve: resolve as (value: unknown) => void, reject })
     })
 
   return {
