@@ -93,7 +93,7 @@ export const makeUpkeep =
       () => database.write('instance', (tx) => noteUsage(tx, today)),
       () => database.write('instance', (tx) => forgetUsage(tx, today - USAGE_MEMORY)),
       async () => void Object.assign(removed, await contents.collect(now - CONTENT_GRACE)),
-      () => inSlices(database, forgetGone),
+      () => forgetGone(database),
     ])
     return removed
   }

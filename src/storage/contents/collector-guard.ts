@@ -2,8 +2,7 @@ import { formatCount } from '../../base/counts.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { CollectorMemory } from './collector-memory.ts'
 import type { Reader } from '../engine/database.ts'
-import { unexpectedChanges } from '../instance/feed-check.ts'
-import { counterMismatches } from '../accounts/usage.ts'
+import { hasLostFiles } from './lost-files.ts'
 
 // Whether the collector may remove what it found without confirmation. Contents are the only data that cannot be
 // rebuilt from rows.
@@ -44,11 +43,6 @@ const sum = (one: Amount, other: Amount): Amount => ({
   contents: one.contents + other.contents,
   bytes: one.bytes + other.bytes,
 })
-
-async function hasLostFiles(on: Reader): Promise<boolean> {
-  if ((await unexpectedChanges(on, 'svc_files', 1)).length > 0) return true
-  return (await counterMismatches(on)).some(({ counted, actual }) => counted > actual)
-}
 
 async function reasonOf(on: Reader, survey: PlannedCollection, { most }: CollectorMemory): Promise<string | undefined> {
   const { unreferenced, strays, unexplained, all } = survey

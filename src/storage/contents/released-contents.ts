@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Reader, SchemaDialect, Writer } from '../engine/database.ts'
+import type { Database, Reader, SchemaDialect, Writer } from '../engine/database.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 
 // Contents of deleted files and versions, by the account they counted for. Other rows may still or again reference
 // them: check before removing.
@@ -71,11 +72,44 @@ export const release = (tx: Writer, user: number, { sha256, size }: { sha256: st
 export const forgetReleased = (tx: Writer, user: number, sha256s: readonly string[]) =>
   tx.q.deleteFrom('released_contents').where('user_id', '=', user).where('sha256', 'in', sha256s).execute()
 
-/** Deletes some records of removed contents. Returns their number. */
-export async function forgetGone(tx: Writer, limit: number): Promise<number> {
-  const { rows } = await sql`delete from released_contents where (user_id, sha256) in (
-    select r.user_id, r.sha256 from released_contents r
-    where not exists (select 1 from contents c where c.sha256 = r.sha256) limit ${limit}
-  ) returning 1 as gone`.execute(tx.q)
-  return rows.length
+/** Records examined by one statement, before others have their turn. */
+const WINDOW = 1_000
+
+interface Released {
+  user_id: number
+  sha256: string
+  is_gone: number
+}
+
+/** Deletes the records of removed contents. Returns their number. */
+export async function forgetGone(database: Database): Promise<number> {
+  let forgotten = 0
+  for (let last: Released | undefined = { user_id: -1, sha256: '', is_gone: 0 }; last; await nextTurn()) {
+    const { user_id, sha256 }: Released = last
+    const { rows } = await sql<Released>`select user_id, sha256,
+      case when exists (select 1 from contents c where c.sha256 = r.sha256) then 0 else 1 end as is_gone
+      from released_contents r where (user_id, sha256) > (${user_id}, ${sha256})
+      order by user_id, sha256 limit ${WINDOW}`.execute(database.read.q)
+    const gone = rows.filter(({ is_gone }) => is_gone === 1)
+    if (gone.length > 0) forgotten += await database.write('instance', (tx) => forgetEach(tx, gone))
+    last = rows.at(-1)
+  }
+  return forgotten
+}
+
+/** A content may have come back meanwhile. */
+async function forgetEach(tx: Writer, gone: readonly Released[]): Promise<number> {
+  let forgotten = 0
+  for (const user of new Set(gone.map(({ user_id }) => user_id))) {
+    const own = gone.filter(({ user_id }) => user_id === user).map(({ sha256 }) => sha256)
+    const deleted = await tx.q
+      .deleteFrom('released_contents')
+      .where('user_id', '=', user)
+      .where('sha256', 'in', own)
+      .where(sql<boolean>`not exists (select 1 from contents c where c.sha256 = released_contents.sha256)`)
+      .returning('sha256')
+      .execute()
+    forgotten += deleted.length
+  }
+  return forgotten
 }

@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
+import { MINUTE } from '../../base/clock.ts'
 import { sizeOf } from '../engine/data-usage.ts'
 import { first, prepared, preparedRows, type Reader, type Writer } from '../engine/database.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 import { deleteOldest } from '../engine/slices.ts'
 import type { IdempotencyKeyRow, PushedOperationRow } from '../engine/tables.ts'
 
@@ -54,17 +56,61 @@ const texts = {
   idempotency_keys: ['key', 'payload_hash', 'answer'],
 } as const
 
+/** Rows summed by one statement, before others have their turn. */
+const WINDOW = 5_000
+
+/** Stored bytes of an account by time, rounded down to `unit` ms; only of the times that `counts`. */
+async function bytesByTime(
+  on: Reader,
+  user: number,
+  { unit, counts }: { unit: number; counts: (time: number) => boolean },
+): Promise<[time: number, bytes: number][]> {
+  const sums = new Map<number, number>()
+  for (const table of remembered) {
+    const key = sql.ref(texts[table][0])
+    for (let after: string | undefined = ''; after !== undefined; await nextTurn()) {
+      const { rows }: { rows: { last: string; time: number; bytes: number }[] } = await sql<{
+        last: string
+        time: number
+        bytes: number
+      }>`select max(name) as last, created_at - created_at % ${sql.lit(unit)} as time, sum(size) as bytes from (
+          select ${key} as name, created_at, ${sizeOf(texts[table])} as size from ${sql.table(table)}
+          where user_id = ${user} and ${key} > ${after} order by ${key} limit ${WINDOW}
+        ) examined group by created_at - created_at % ${sql.lit(unit)}`.execute(on.q)
+      for (const { time, bytes } of rows) if (counts(time)) sums.set(time, (sums.get(time) ?? 0) + Number(bytes))
+      after = rows.map(({ last }) => last).reduce<string | undefined>(later, undefined)
+    }
+  }
+  return [...sums].sort(([a], [b]) => b - a)
+}
+
+/** In the order of the database, by bytes. */
+const later = (a: string | undefined, b: string): string =>
+  a === undefined || Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0 ? b : a
+
+/** The time up to which to delete what an account has stored beyond `max` bytes; undefined if it has less. */
+async function excessOf(on: Reader, user: number, max: number): Promise<number | undefined> {
+  let total = 0
+  for (const [minute, bytes] of await bytesByTime(on, user, { unit: MINUTE, counts: () => true })) {
+    if (total + bytes > max) {
+      const isIn = (time: number) => time >= minute && time < minute + MINUTE
+      const times = await bytesByTime(on, user, { unit: 1, counts: isIn })
+      return times.find(([, part]) => (total += part) > max)?.[0]
+    }
+    total += bytes
+  }
+  return undefined
+}
+
 /** Accounts with more than `max` stored bytes, and the time up to which to delete them. */
 export async function excessPushes(on: Reader, max: number): Promise<{ user: number; upTo: number }[]> {
-  const sizes = remembered.map(
-    (table) => sql`select user_id, created_at, ${sizeOf(texts[table])} as size from ${sql.table(table)}
-      where user_id in (select user_id from data_usage where kind = 'pushes' and bytes > ${max})`,
-  )
-  const { rows } = await sql<{ user: number; upTo: number }>`select user_id as "user", max(created_at) as "upTo" from (
-      select user_id, created_at, sum(size) over (partition by user_id order by created_at desc) as total
-      from (${sql.join(sizes, sql` union all `)}) each_one
-    ) summed where total > ${max} group by user_id`.execute(on.q)
-  return rows
+  const usage = on.q.selectFrom('data_usage').select('user_id').where('kind', '=', 'pushes').where('bytes', '>', max)
+  const found: { user: number; upTo: number }[] = []
+  for (const { user_id: user } of await usage.execute()) {
+    const upTo = await excessOf(on, user, max)
+    if (upTo !== undefined) found.push({ user, upTo })
+  }
+  return found
 }
 
 /** Deletes stored responses of an account up to a time, at most `limit` of each kind. Returns the larger number. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { prepared, type Reader, type Writer } from '../engine/database.ts'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
+import { nextTurn } from '../engine/event-loop.ts'
 import { deleteOldest } from '../engine/slices.ts'
 import type { AuditRow } from '../engine/tables.ts'
 
@@ -81,23 +82,54 @@ export async function newestAuditId(on: Reader): Promise<number> {
 
 export const forgetAudit = deleteOldest({ table: 'audit', age: 'at', key: ['id'] })
 
-/** Actors with more than `max` entries, unknown users together, and the ID up to which to delete them. */
-export async function excessAudit(on: Reader, max: number): Promise<{ actor: string; upTo: number }[]> {
-  const { rows } = await sql<{ actor: string; upTo: number }>`select a.actor, (
-      select id from audit b where b.actor = a.actor order by id desc limit 1 offset ${max}
-    ) as "upTo" from audit a where a.actor_id is not null or a.actor = 'anonymous'
-    group by a.actor having count(*) > ${max}`.execute(on.q)
-  return rows
+/** The newest entry to delete: all before it are older. */
+interface Excess {
+  actor: string
+  at: number
+  id: number
 }
 
-/** Deletes entries of one actor up to an ID, at most `limit`. Returns their number. */
-export async function forgetAuditUpTo(
-  tx: Writer,
-  { actor, upTo }: { actor: string; upTo: number },
-  limit: number,
-): Promise<number> {
+const actorAfterQuery = prepared<{ actor: string }, { actor: string }>(({ q, p }) =>
+  q.selectFrom('audit').select('actor').where('actor', '>', p.actor).orderBy('actor').limit(1),
+)
+
+const nthNewestQuery = prepared<
+  { actor: string; skipped: number },
+  { at: number; id: number; actor_id: number | null }
+>(({ q, p }) =>
+  q
+    .selectFrom('audit')
+    .select(['at', 'id', 'actor_id'])
+    .where('actor', '=', p.actor)
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(p.skipped),
+)
+
+/** Whether the entries of an actor are limited: those of accounts, and of unknown users together. */
+async function isLimited(on: Reader, actor: string): Promise<boolean> {
+  if (actor === 'anonymous') return true
+  const newest = await first(nthNewestQuery(on, { actor, skipped: 0 }))
+  return newest !== undefined && newest.actor_id !== null
+}
+
+/** Actors with more than `max` entries, unknown users together, and the newest entry to delete. */
+export async function excessAudit(on: Reader, max: number): Promise<Excess[]> {
+  const found: Excess[] = []
+  for (let next = await first(actorAfterQuery(on, { actor: '' })); next; await nextTurn()) {
+    const { actor } = next
+    const newest = (await isLimited(on, actor)) && (await first(nthNewestQuery(on, { actor, skipped: max })))
+    if (newest) found.push({ actor, at: newest.at, id: newest.id })
+    next = await first(actorAfterQuery(on, { actor }))
+  }
+  return found
+}
+
+/** Deletes the oldest entries of one actor up to one of them, at most `limit`. Returns their number. */
+export async function forgetAuditUpTo(tx: Writer, { actor, at, id }: Excess, limit: number): Promise<number> {
   const { rows } = await sql`delete from audit where id in (
-    select id from audit where actor = ${actor} and id <= ${upTo} limit ${limit}
+    select id from audit where actor = ${actor} and (at < ${at} or (at = ${at} and id <= ${id})) order by at, id limit ${limit}
   ) returning 1 as gone`.execute(tx.q)
   return rows.length
 }
