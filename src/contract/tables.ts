@@ -48,6 +48,8 @@ const recurrence = {
   exdates: { type: 'texts', max: 50_000 },
   /** Of a changed occurrence: when it would have started. */
   recurrence_id: { type: 'timestamp' },
+  /** The event as another program wrote it (RFC 5545), with the time zones that it names. */
+  ical: text(TEXT),
 } as const satisfies Record<string, Column>
 
 /** Every synchronised table. Storage, validation, feed, push, command line and documentation follow from it. */
@@ -140,7 +142,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',

@@ -1,4 +1,5 @@
 import { command, flag } from '../command.ts'
+import { usage } from '../exit.ts'
 import { connectionFlags, withRows } from './row-access.ts'
 
 export const exportRows = command({
@@ -7,25 +8,40 @@ export const exportRows = command({
   details:
     'In CSV, nothing between two commas is null and "" is an empty text, so that an export can be imported unchanged. ' +
     'Texts that a spreadsheet would run as a formula get a leading apostrophe, which svc data import removes. ' +
-    'Times and ids are exported too; svc data import leaves them to the server.',
+    'Times and ids are exported too; svc data import leaves them to the server. ' +
+    'Events that came from an iCalendar file are written as they were there, apart from what was changed.',
   needs: 'server',
   onlyPrints: true,
   args: { table: 'table; svc_ may be left out' },
   flags: {
-    format: flag.choice('json (the default), jsonl (a row a line) or csv', 'FORMAT', ['json', 'jsonl', 'csv']),
+    format: flag.choice('json (the default), jsonl (a row a line), csv, or ics for events', 'FORMAT', [
+      'json',
+      'jsonl',
+      'csv',
+      'ics',
+    ]),
     raw: flag.switch('CSV: do not mark texts that a spreadsheet would run as a formula'),
     ...connectionFlags,
   },
-  examples: ['svc data export notes > notes.json', 'svc data export finance --format csv > finance.csv'],
+  examples: [
+    'svc data export notes > notes.json',
+    'svc data export finance --format csv > finance.csv',
+    'svc data export events --format ics > calendar.ics',
+  ],
   async run(context) {
     const { io, args, flags } = context
     const { tableNamed } = await import('../../client/rows/row-values.ts')
     const { formatRows } = await import('../../client/rows/row-files.ts')
     const table = tableNamed(args.table)
+    if (flags.format === 'ics' && table !== 'svc_events') throw usage('Only svc_events can be written as iCalendar.')
     const rows = await withRows(context, async ({ copy, fresh }) => {
       await fresh()
       return copy.rows(table)
     })
+    if (flags.format === 'ics') {
+      const { formatIcs } = await import('../../client/rows/ics-write.ts')
+      return io.raw(formatIcs(rows))
+    }
     await io.raw(formatRows(table, rows, flags.format ?? 'json', flags.raw))
   },
 })

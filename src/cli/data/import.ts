@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
-import type { Candidate } from '../../client/rows/row-files.ts'
+import type { Candidate, RowFormat } from '../../client/rows/row-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
@@ -14,10 +14,11 @@ const MAX_LISTED = 20
 
 export const importRows = command({
   name: 'data import',
-  summary: 'Add the rows of a file: JSON, JSON lines or CSV',
+  summary: 'Add the rows of a file: JSON, JSON lines, CSV, or events of iCalendar',
   details:
     'Every row is checked before any is sent. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
-    'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more.',
+    'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
+    'An event of an iCalendar file whose UID you have already is updated.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
   flags: {
@@ -25,6 +26,7 @@ export const importRows = command({
       'json',
       'jsonl',
       'csv',
+      'ics',
     ]),
     update: flag.switch('change the rows whose id the file names'),
     raw: flag.switch('CSV: keep leading apostrophes, as svc data export --raw writes them'),
@@ -36,6 +38,7 @@ export const importRows = command({
     'svc data import notes notes.csv',
     'svc data import finance - --format jsonl < rows.jsonl',
     'svc data import tasks tasks.json --dry-run',
+    'svc data import events calendar.ics',
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
@@ -45,7 +48,11 @@ export const importRows = command({
     const table = writableTable(args.table)
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
-    const candidates = readCandidates(table, text, flags.update, flags.format, flags.raw)
+    const isCalendar = flags.format === undefined ? text.startsWith('BEGIN:VCALENDAR') : flags.format === 'ics'
+    const calendar = isCalendar ? await import('../../client/rows/ics-import.ts') : undefined
+    let candidates = calendar
+      ? calendar.candidatesOfIcs(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)
+      : readCandidates(table, text, flags.update, flags.format as RowFormat | undefined, flags.raw)
     refuseInvalid(source, candidates)
     if (flags.dryRun) {
       return io.print(`${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}.`, {
@@ -54,18 +61,23 @@ export const importRows = command({
       })
     }
 
-    const changes = changesOf(table, candidates, text, flags.again)
-    const progress = makeProgress({
-      label: table,
-      total: changes.length,
-      format: (amount) => `${Math.round(amount)} rows`,
+    const outcomes = await withRows(context, async ({ copy, fresh, send }) => {
+      if (calendar && !flags.again) {
+        await fresh()
+        candidates = calendar.withKnownEvents(candidates, copy.rows(table))
+      }
+      const changes = changesOf(table, candidates, text, flags.again)
+      const progress = makeProgress({
+        label: table,
+        total: changes.length,
+        format: (amount) => `${Math.round(amount)} rows`,
+      })
+      try {
+        return await send(changes, progress.add)
+      } finally {
+        progress.end()
+      }
     })
-    let outcomes: ChangeResult[]
-    try {
-      outcomes = await withRows(context, ({ send }) => send(changes, progress.add))
-    } finally {
-      progress.end()
-    }
     return report(io, table, candidates, outcomes)
   },
 })

@@ -24,6 +24,7 @@ export const entries = openEntries('svc_events', {
     uid: null,
     tzid: null,
     recurrence_id: null,
+    ical: null,
   },
   isComplete: ({ title }) => title.trim() !== '',
 })

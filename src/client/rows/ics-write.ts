@@ -1,0 +1,103 @@
+import ICAL from 'ical.js'
+import { DAY } from '../../base/clock.ts'
+import { isZone, wallOf } from '../../base/zoned-time.ts'
+import { readKept } from './ics-read.ts'
+import type { Row } from './row-values.ts'
+
+const digits = (wall: number): string => new Date(wall).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+
+const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** The text of a property with times: whole days as dates, others by the clock of their series or in UTC. */
+function timeText(name: string, moments: readonly number[], row: Row): string {
+  if (row['all_day'] === true)
+    return `${name};VALUE=DATE:${moments.map((moment) => digits(moment).slice(0, 8)).join(',')}`
+  const zone = stringOf(row['tzid'])
+  if (zone === undefined || !isZone(zone) || zone === 'UTC')
+    return `${name}:${moments.map((moment) => `${digits(moment)}Z`).join(',')}`
+  return `${name};TZID=${zone}:${moments.map((moment) => digits(wallOf(moment, zone))).join(',')}`
+}
+
+const momentsOf = (value: unknown): number[] =>
+  (Array.isArray(value) ? value : [value])
+    .map((one) => Date.parse(String(one)))
+    .filter((moment) => !Number.isNaN(moment))
+
+/** The properties of iCalendar that a column is written as. */
+const properties: Record<string, string> = {
+  title: 'SUMMARY',
+  location: 'LOCATION',
+  note: 'DESCRIPTION',
+  starts_at: 'DTSTART',
+  ends_at: 'DTEND',
+  uid: 'UID',
+  rrule: 'RRULE',
+  rdates: 'RDATE',
+  exdates: 'EXDATE',
+  recurrence_id: 'RECURRENCE-ID',
+}
+
+/** Columns whose form depends on whether an event has hours, and on its zone. */
+const placed = ['starts_at', 'ends_at', 'rdates', 'exdates', 'recurrence_id']
+
+function write(event: ICAL.Component, column: string, row: Row): void {
+  const name = properties[column]!
+  event.removeAllProperties(name.toLowerCase())
+  if (column === 'ends_at') event.removeAllProperties('duration')
+  if (column === 'title' || column === 'location' || column === 'note') {
+    const text = stringOf(row[column])
+    if (text !== undefined) event.addPropertyWithValue(name.toLowerCase(), text)
+  } else if (column === 'rrule') {
+    const rule = stringOf(row['rrule'])
+    if (rule !== undefined && !/[\r\n]/.test(rule)) event.addProperty(ICAL.Property.fromString(`RRULE:${rule}`))
+  } else if (column === 'uid') {
+    event.addPropertyWithValue('uid', stringOf(row['uid']) ?? `${String(row['id'])}@svc`)
+  } else {
+    const moments = momentsOf(row[column])
+    if (column === 'ends_at' && moments.length === 0 && row['all_day'] === true)
+      moments.push(...momentsOf(row['starts_at']).map((start) => start + DAY))
+    if (moments.length > 0) event.addProperty(ICAL.Property.fromString(timeText(name, moments, row)))
+  }
+}
+
+/** Whether a column has the same value; a time can be written in several ways. */
+function isSame(column: string, a: unknown, b: unknown): boolean {
+  if (!placed.includes(column)) return (a ?? null) === (b ?? null)
+  return momentsOf(a ?? []).join() === momentsOf(b ?? []).join()
+}
+
+/** An event and the zones that it names. What came from another program comes back as it was, but for changed columns. */
+function eventOf(row: Row): { text: string; zones: readonly string[] } {
+  const kept = stringOf(row['ical'])
+  // Times without a zone were read in the zone of a machine; in which one does not show in the columns.
+  const known = kept === undefined ? undefined : readKept(kept, stringOf(row['tzid']) ?? 'UTC')
+  if (!known) {
+    const event = new ICAL.Component('vevent')
+    event.addProperty(ICAL.Property.fromString(`DTSTAMP:${digits(Date.parse(String(row['updated_at'])) || 0)}Z`))
+    for (const column of ['uid', ...Object.keys(properties)]) write(event, column, row)
+    return { text: event.toString(), zones: [] }
+  }
+  const { event, zones, values } = known
+  const isMoved = ['all_day', 'tzid'].some((column) => !isSame(column, values[column], row[column]))
+  const changed = Object.keys(properties).filter(
+    (column) => !isSame(column, values[column], row[column]) || (isMoved && placed.includes(column)),
+  )
+  if (changed.length === 0) return { text: kept!.slice(kept!.indexOf('BEGIN:VEVENT')), zones }
+  for (const column of changed) write(event, column, row)
+  return { text: event.toString(), zones }
+}
+
+/** Rows of `svc_events` as an iCalendar file (RFC 5545). */
+export function formatIcs(rows: readonly Row[]): string {
+  const events = rows.map(eventOf)
+  const zones = new Set(events.flatMap((event) => event.zones))
+  const parts = [
+    'BEGIN:VCALENDAR',
+    'VERSION:2.0',
+    'PRODID:-//svc//EN',
+    ...zones,
+    ...events.map(({ text }) => text),
+    'END:VCALENDAR',
+  ]
+  return `${parts.join('\n').replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')}\r\n`
+}

@@ -1,0 +1,151 @@
+import { expect, test } from 'vitest'
+import { formatIcs } from '../../../src/client/rows/ics-write.ts'
+import { isIcs, readIcs } from '../../../src/client/rows/ics-read.ts'
+
+const file = (...lines: string[]): string =>
+  ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Example//EN', ...lines, 'END:VCALENDAR', ''].join('\r\n')
+const event = (...lines: string[]): string[] => ['BEGIN:VEVENT', ...lines, 'END:VEVENT']
+const rowsOf = (text: string): Record<string, unknown>[] =>
+  readIcs(text, 'Europe/Berlin').map(({ values }) => ({ ...values, id: 1 }))
+
+/** A series as other programs write it, with much that svc has no columns for. */
+const series = file(
+  'BEGIN:VTIMEZONE',
+  'TZID:Customized Time Zone',
+  'BEGIN:STANDARD',
+  'DTSTART:16010101T000000',
+  'TZOFFSETFROM:-0300',
+  'TZOFFSETTO:-0300',
+  'END:STANDARD',
+  'END:VTIMEZONE',
+  ...event(
+    'UID:choir@example.org',
+    'DTSTAMP:20260101T000000Z',
+    'DTSTART;TZID=Europe/Berlin:20260302T190000',
+    'DURATION:PT1H30M',
+    'RRULE:FREQ=WEEKLY;BYDAY=MO,TH;WKST=SU',
+    'EXDATE;TZID=Europe/Berlin:20260305T190000,20260309T190000',
+    'EXDATE;TZID=Europe/Berlin:20260402T190000',
+    'SUMMARY;LANGUAGE=en:Choir\\, the small',
+    '  one',
+    'DESCRIPTION:Bring\\nwater',
+    'ORGANIZER;CN=Ada:mailto:ada@example.org',
+    'X-COLOUR;X-SHADE="a;b":blue',
+    'BEGIN:VALARM',
+    'ACTION:DISPLAY',
+    'TRIGGER:-PT15M',
+    'END:VALARM',
+  ),
+  ...event(
+    'UID:choir@example.org',
+    'RECURRENCE-ID;TZID=Europe/Berlin:20260312T190000',
+    'DTSTART;TZID=Europe/Berlin:20260312T200000',
+    'SUMMARY:Concert',
+  ),
+  ...event('UID:b', 'DTSTART;VALUE=DATE:20260326', 'SUMMARY:Ada', 'RRULE:FREQ=YEARLY'),
+  ...event('UID:c', 'DTSTART:20260326T120000', 'SUMMARY:Lunch'),
+  ...event('UID:d', 'DTSTART;TZID=Customized Time Zone:20260326T120000', 'DTEND:20260326T160000Z'),
+)
+
+test('events of a file become rows with series, exceptions, whole days and zones of their own', () => {
+  expect(isIcs(series)).toBe(true)
+  const [choir, concert, birthday, lunch, custom] = rowsOf(series)
+  expect(choir).toMatchObject({
+    title: 'Choir, the small one',
+    note: 'Bring\nwater',
+    starts_at: '2026-03-02T18:00:00.000Z',
+    ends_at: '2026-03-02T19:30:00.000Z',
+    tzid: 'Europe/Berlin',
+    uid: 'choir@example.org',
+    exdates: ['2026-03-05T18:00:00.000Z', '2026-03-09T18:00:00.000Z', '2026-04-02T17:00:00.000Z'],
+  })
+  expect(concert).toMatchObject({ recurrence_id: '2026-03-12T18:00:00.000Z', starts_at: '2026-03-12T19:00:00.000Z' })
+  expect(birthday).toMatchObject({ all_day: true, ends_at: '2026-03-27T00:00:00.000Z', rrule: 'FREQ=YEARLY' })
+  expect(lunch).toMatchObject({ starts_at: '2026-03-26T11:00:00.000Z', ends_at: null, tzid: 'Europe/Berlin' })
+  expect(custom).toMatchObject({ title: '', starts_at: '2026-03-26T15:00:00.000Z', tzid: null })
+})
+
+test('what came from a file comes back as it was, wherever it is written', () => {
+  const lines = (text: string): string[] => text.split('\r\n').filter((line) => !line.startsWith('PRODID'))
+  expect(lines(formatIcs(rowsOf(series)))).toEqual(lines(series))
+})
+
+test('what is changed is written, and the rest of the event stays', () => {
+  const [choir] = rowsOf(series)
+  const text = formatIcs([{ ...choir, title: 'Choir; \\ new', starts_at: '2026-03-02T18:30:00.000Z' }])
+  expect(text).toContain('SUMMARY:Choir\\; \\\\ new\r\n')
+  expect(text).toContain('DTSTART;TZID=Europe/Berlin:20260302T193000\r\n')
+  for (const kept of ['X-COLOUR;X-SHADE="a;b":blue', 'TRIGGER:-PT15M', 'CN=Ada', 'RRULE:FREQ=WEEKLY;BYDAY=MO,TH'])
+    expect(text).toContain(kept)
+  expect(rowsOf(text)[0]).toMatchObject({ title: 'Choir; \\ new', rrule: choir!['rrule'], exdates: choir!['exdates'] })
+})
+
+test('rows that were made in svc are written and read again', () => {
+  const rows = [
+    {
+      title: 'Long '.repeat(40),
+      starts_at: '2026-03-29T00:30:00.000Z',
+      ends_at: null,
+      all_day: false,
+      location: 'Größe, 😀',
+    },
+    {
+      title: 'Day',
+      starts_at: '2026-03-29T00:00:00Z',
+      ends_at: '2026-03-31T00:00:00Z',
+      all_day: true,
+      exdates: ['2026-03-30T00:00:00Z'],
+      rrule: 'FREQ=DAILY;COUNT=3',
+    },
+    {
+      title: 'Zone',
+      starts_at: '2026-03-02T08:00:00Z',
+      all_day: false,
+      tzid: 'America/New_York',
+      rrule: 'FREQ=WEEKLY;UNTIL=20260501T035959Z',
+      uid: 'z',
+    },
+  ].map((row, index) => ({ ...row, id: index + 1, updated_at: '2026-01-01T00:00:00Z' }))
+  const text = formatIcs(rows)
+  expect(text.split('\r\n').every((line) => Buffer.byteLength(line) <= 76)).toBe(true)
+  const again = rowsOf(text)
+  for (const [index, row] of rows.entries()) {
+    const { id: _id, updated_at: _updated, starts_at, ends_at, exdates, ...rest } = row as Record<string, unknown>
+    expect(again[index]).toMatchObject(rest)
+    expect(Date.parse(again[index]!['starts_at'] as string)).toBe(Date.parse(starts_at as string))
+    if (ends_at) expect(Date.parse(again[index]!['ends_at'] as string)).toBe(Date.parse(ends_at as string))
+    if (exdates) expect(again[index]!['exdates']).toEqual(['2026-03-30T00:00:00.000Z'])
+  }
+  // A rule that is none leaves the event, and nothing can be added to the file by it.
+  const hostile = formatIcs([{ ...rows[0]!, rrule: 'FREQ=DAILY\r\nATTENDEE:x', tzid: 'X:Y\r\nZ', uid: 'a\r\nb' }])
+  expect(hostile).not.toMatch(/^(ATTENDEE|Z|b)/m)
+})
+
+test('damaged events are reported and the others are read, and no file keeps the program busy', () => {
+  const damaged = file(
+    ...event('SUMMARY:No beginning'),
+    ...event('DTSTART:never', 'SUMMARY:Bad'),
+    ...event('no property at all'),
+    ...event('DTSTART:20260230T250000Z', 'SUMMARY:Thirtieth of February'),
+    ...event('DTSTART:20260326T120000Z', 'RRULE:FREQ=SOMETIMES', 'SUMMARY:Rule'),
+    ...event('DTSTART:20260326T120000Z', `SUMMARY:${'x'.repeat(2_000_000)}`),
+    ...event('UID:good', 'DTSTART:20260326T120000Z'),
+  )
+  const read = readIcs(damaged, 'UTC')
+  expect(read).toHaveLength(7)
+  expect(read[6]).toMatchObject({ problems: [], values: { uid: 'good' } })
+  for (const index of [0, 1, 2, 5]) expect(read[index]!.problems).toHaveLength(1)
+  for (const text of ['', 'BEGIN:VCALENDAR', 'BEGIN:VCALENDAR\nBEGIN:VEVENT\nBEGIN:VEVENT', '\0'.repeat(1_000)])
+    expect(readIcs(text, 'UTC')).toEqual([])
+  // Zones that change every second, written in several ways.
+  for (const rule of [
+    'RRULE:FREQ=SECONDLY',
+    'rrule:FREQ=SECONDLY',
+    'RRULE:FREQ=\n SECONDLY',
+    'RRULE;X=1:FREQ=MINUTELY',
+  ]) {
+    const zone = `BEGIN:VTIMEZONE\nTZID:E\nBEGIN:STANDARD\nDTSTART:00010101T000000\n${rule}\nTZOFFSETFROM:+0100\nTZOFFSETTO:+0200\nEND:STANDARD\nEND:VTIMEZONE`
+    const [hostile] = readIcs(`BEGIN:VCALENDAR\n${zone}\n${event('DTSTART;TZID=E:20260101T000000').join('\n')}`, 'UTC')
+    expect(hostile!.values).toMatchObject({ starts_at: '2026-01-01T00:00:00.000Z', tzid: null })
+  }
+})
