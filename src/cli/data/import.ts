@@ -43,12 +43,12 @@ export const importRows = command({
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
     const { writableTable } = await import('../../client/rows/row-values.ts')
-    const { readCandidates } = await import('../../client/rows/row-files.ts')
+    const { isIcs, readCandidates } = await import('../../client/rows/row-files.ts')
     const { changesOf } = await import('../../client/rows/row-import.ts')
     const table = writableTable(args.table)
     const source = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
-    const isCalendar = flags.format === undefined ? text.startsWith('BEGIN:VCALENDAR') : flags.format === 'ics'
+    const isCalendar = flags.format === undefined ? isIcs(text) : flags.format === 'ics'
     const calendar = isCalendar ? await import('../../client/rows/ics-import.ts') : undefined
     let candidates = calendar
       ? calendar.candidatesOfIcs(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)

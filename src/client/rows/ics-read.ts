@@ -14,8 +14,6 @@ export interface IcsEvent {
   problems: string[]
 }
 
-export const isIcs = (text: string): boolean => /^\ufeff?\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 200))
-
 /** The texts of the components of a kind; a continued line begins with a space, so these lines begin and end them. */
 function* componentsOf(text: string, kind: string): Generator<string, void, void> {
   const [begin, end] = [`\nBEGIN:${kind}`, `\nEND:${kind}`]

@@ -40,6 +40,9 @@ export function formatRows(table: FeedTable, rows: readonly Row[], format: RowFo
   return formatCsv([columns, ...rows.map(cells)])
 }
 
+/** Whether a file is iCalendar (RFC 5545), by its beginning. */
+export const isIcs = (text: string): boolean => /^\ufeff?\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 200))
+
 /** Parses a file of rows; without a format, its beginning decides. With `update`, rows may have only some columns. */
 export function readCandidates(
   table: TableName,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatIcs } from '../../../src/client/rows/ics-write.ts'
-import { isIcs, readIcs } from '../../../src/client/rows/ics-read.ts'
+import { readIcs } from '../../../src/client/rows/ics-read.ts'
+import { isIcs } from '../../../src/client/rows/row-files.ts'
 
 const file = (...lines: string[]): string =>
   ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Example//EN', ...lines, 'END:VCALENDAR', ''].join('\r\n')

@@ -14,6 +14,7 @@ import { addDays, addMonths, noonOf } from './days.ts'
 import { DayList, WeekList } from './day-list.tsx'
 import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
+import { IcsMenu } from './ics-menu.tsx'
 import { Month } from './month.tsx'
 import { ScopeDialog } from './scope-dialog.tsx'
 import { createOn, entries, selected, show, view, views, type View } from './store.ts'
@@ -50,6 +51,7 @@ function Bar() {
         onPick={(value) => show(value as View)}
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
+      <IcsMenu />
     </Toolbar>
   )
 }
