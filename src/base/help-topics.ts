@@ -4,6 +4,7 @@ export const topics = {
   'getting-started': 'From an empty machine to a synchronised folder',
   synchronisation: 'Synchronising folders: conflicts, undo, ignore files',
   'team-chat': 'Rooms and messages, on the terminal and in scripts',
+  writing: 'Notes and documents: formatting, checklists, links',
   calendar: 'Events that repeat, in the desktop and in scripts',
   assistant: 'The AI assistant: asking, undoing, configuring a model',
   administration: 'Users, quotas, settings, maintenance, monitoring',

@@ -7,6 +7,7 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   'getting-started': () => import('../docs/getting-started.md'),
   synchronisation: () => import('../docs/synchronisation.md'),
   'team-chat': () => import('../docs/team-chat.md'),
+  writing: () => import('../docs/writing.md'),
   calendar: () => import('../docs/calendar.md'),
   assistant: () => import('../docs/assistant.md'),
   administration: () => import('../docs/administration.md'),
