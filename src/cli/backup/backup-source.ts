@@ -54,6 +54,9 @@ export function passphraseSource(
   }
 }
 
+/** How commands name a backup, for their help. */
+export const BACKUP_NAMES = 'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream'
+
 /** The word for the end of a stream. */
 const STREAM = 'stream'
 

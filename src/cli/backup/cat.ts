@@ -1,12 +1,12 @@
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
+import { BACKUP_NAMES } from './backup-source.ts'
 
 export const cat = command({
   name: 'backup cat',
   summary: 'Print one file of a backup',
-  details:
-    'Exit code 0 means that every byte is correct. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
+  details: `Exit code 0 means that every byte is correct. ${BACKUP_NAMES}.`,
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

@@ -8,6 +8,7 @@ import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
+import { BACKUP_NAMES } from './backup-source.ts'
 
 /** Left-out files shown as text; `--json` lists all. */
 const MAX_LISTED = 20
@@ -17,7 +18,7 @@ export const extract = command({
   summary: 'Restore files of one account from a backup to a folder',
   details:
     'Writes only below --to, follows no links there, and replaces nothing without --force. What cannot be written' +
-    ' is skipped and listed, with exit code 3. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
+    ` is skipped and listed, with exit code 3. ${BACKUP_NAMES}.`,
   needs: 'nothing',
   args: { backup: 'backup' },
   flags: {

@@ -6,12 +6,12 @@ import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatTime } from '../time-format.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
+import { BACKUP_NAMES } from './backup-source.ts'
 
 export const ls = command({
   name: 'backup ls',
   summary: 'List the accounts in a backup, or the files of one',
-  details:
-    'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream. Nothing is changed.',
+  details: `${BACKUP_NAMES}. Nothing is changed.`,
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

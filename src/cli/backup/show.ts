@@ -3,12 +3,12 @@ import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../time-format.ts'
 import { documentOf } from './backup-summary.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 
 export const show = command({
   name: 'backup show',
   summary: 'Show one backup: what it holds and where it comes from',
-  details: 'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream.',
+  details: `${BACKUP_NAMES}.`,
   needs: 'nothing',
   onlyPrints: true,
   args: { backup: 'backup' },

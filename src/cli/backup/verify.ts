@@ -2,7 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 /** Problems shown as text; `--json` lists all. */
@@ -24,7 +24,7 @@ export const verify = command({
   summary: 'Read backups completely and check every byte',
   details:
     'Checks the hash of every object, the integrity of each database, its schema and its manifest, and names the ' +
-    'files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream; all of ' +
+    `files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. ${BACKUP_NAMES}; all of ` +
     'them and the whole stream by default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },

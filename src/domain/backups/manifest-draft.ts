@@ -1,24 +1,17 @@
-import { createHash } from 'node:crypto'
 import { iso } from '../../base/clock.ts'
-import { randomHex } from '../../base/random.ts'
 import type { Census } from '../../storage/backups/census.ts'
-import { databasePieces, listsOf, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
+import {
+  databasePieces,
+  listsOf,
+  newId,
+  pieceOf,
+  type Manifest,
+  type Piece,
+} from '../../storage/backups/backup-manifest.ts'
 import type { Draft } from '../../storage/backups/source.ts'
 import type { Identity } from '../instance/instance.ts'
 
 // Manifests of new backups, before they are stored.
-
-const shaOf = (data: Uint8Array): string => createHash('sha256').update(data).digest('hex')
-
-/** Distinct ids per millisecond; together with the millisecond they fill four hex digits and sort by time. */
-const PER_MS = 64
-
-/** `20261121-031500-a1b2`: ids in order of time, to the millisecond. */
-function newId(now: number): string {
-  const [day, time] = iso(now).slice(0, 19).replaceAll('-', '').replaceAll(':', '').split('T')
-  const within = (now % 1_000) * PER_MS + (Number.parseInt(randomHex(1), 16) % PER_MS)
-  return `${day}-${time}-${within.toString(16).padStart(4, '0')}`
-}
 
 const total = (pieces: Iterable<Piece>) => {
   const distinct = new Map([...pieces].map(({ sha256, size }) => [sha256, size]))
@@ -41,9 +34,9 @@ export interface BackupContents {
 function smallObjects() {
   const small = new Map<string, Uint8Array>()
   const remember = (data: Uint8Array): Piece => {
-    const sha256 = shaOf(data)
-    small.set(sha256, data)
-    return { sha256, size: data.length }
+    const piece = pieceOf(data)
+    small.set(piece.sha256, data)
+    return piece
   }
   return { small, remember }
 }

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { iso, type Clock } from '../../base/clock.ts'
-import { DATABASE_PIECE, listsOf, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
+import { DATABASE_PIECE, listsOf, pieceOf, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
 import type { Chapter } from '../../storage/backups/stream-files.ts'
 import type { ObjectWriter, StreamTarget } from '../../storage/backups/stream-target.ts'
 import { appliedMigrations } from '../../storage/engine/migrations/migrate.ts'
@@ -15,11 +14,6 @@ export interface BaseContext {
   version: string
   installation: () => Promise<{ path: string; data: Uint8Array }[]>
 }
-
-const pieceOf = (data: Uint8Array): Piece => ({
-  sha256: createHash('sha256').update(data).digest('hex'),
-  size: data.length,
-})
 
 /** Stores the bytes of the database file, and returns what it consists of. */
 async function storeFile(pages: PageStream, objects: ObjectWriter, signal: AbortSignal): Promise<Manifest['database']> {

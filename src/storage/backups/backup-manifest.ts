@@ -1,3 +1,7 @@
+import { createHash } from 'node:crypto'
+import { iso } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+
 // A backup is a manifest that names everything by hash, and objects in a pool that the backups of a repository share:
 // the database in pieces, large file contents, the lists of these, and small files such as keys.
 
@@ -40,6 +44,23 @@ export class DamagedBackup extends Error {
   /** Whether a partial restore can leave out the damaged part. */
   isDispensable = false
 }
+
+/** Distinct ids per millisecond; together with the millisecond they fill four hex digits and sort by time. */
+const PER_MS = 64
+
+/** `20261121-031500`: the time that an id begins with, UTC. */
+export const idTime = (at: number): string => iso(at).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
+
+/** `20261121-031500-a1b2`: ids in order of time, to the millisecond. */
+export function newId(now: number): string {
+  const within = (now % 1_000) * PER_MS + (Number.parseInt(randomHex(1), 16) % PER_MS)
+  return `${idTime(now)}-${within.toString(16).padStart(4, '0')}`
+}
+
+export const pieceOf = (data: Uint8Array): Piece => ({
+  sha256: createHash('sha256').update(data).digest('hex'),
+  size: data.length,
+})
 
 export const DATABASE_PIECE = 256 << 10
 

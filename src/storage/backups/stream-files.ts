@@ -3,10 +3,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 import { iso } from '../../base/clock.ts'
-import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { streamDurably, syncFolder } from '../../host/durable-files.ts'
-import { DamagedBackup, MAX_MANIFEST, parseManifest, type Manifest } from './backup-manifest.ts'
+import { DamagedBackup, MAX_MANIFEST, newId, parseManifest, type Manifest } from './backup-manifest.ts'
 import { openBytes, readAll, type OpenFile } from './file-bytes.ts'
 import { bytesAtHand, namesIn, poolKeys } from './object-pool.ts'
 import { openSealed, seal } from './stream-cipher.ts'
@@ -199,8 +198,7 @@ export interface ChapterWriter {
 
 export async function beginChapter(folder: string, key: Uint8Array | undefined, now: number): Promise<ChapterWriter> {
   const number = ((await chaptersIn(folder)).at(-1)?.number ?? 0) + 1
-  const stamp = iso(now).slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
-  const id = `${stamp}-${randomHex(2)}`
+  const id = newId(now)
   const chapter = { name: `${String(number).padStart(8, '0')}-${id}`, number, id }
   const place = chapterFolder(folder, chapter)
   let index = 0

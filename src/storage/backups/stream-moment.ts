@@ -1,10 +1,18 @@
-import { createHash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import { iso } from '../../base/clock.ts'
 import { openCopyFile } from '../../host/sqlite-engine.ts'
 import { openCopy } from '../engine/sqlite-copy.ts'
 import { censusOf } from './census.ts'
-import { DamagedBackup, databasePieces, DATABASE_PIECE, listsOf, type Manifest, type Piece } from './backup-manifest.ts'
+import {
+  DamagedBackup,
+  databasePieces,
+  DATABASE_PIECE,
+  idTime,
+  listsOf,
+  pieceOf,
+  type Manifest,
+  type Piece,
+} from './backup-manifest.ts'
 import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
 import { assembleDatabase, ownScratch, piecesOf } from './scratch.ts'
 import type { BackupSource } from './source.ts'
@@ -119,11 +127,6 @@ function settleFile(file: string, without: readonly string[]): void {
   }
 }
 
-const pieceOf = (data: Uint8Array): Piece => ({
-  sha256: createHash('sha256').update(data).digest('hex'),
-  size: data.length,
-})
-
 async function describe(
   file: string,
   at: number,
@@ -140,11 +143,10 @@ async function describe(
   const bytes = census.blobs.reduce((sum, { size }) => sum + size, 0)
   const database = await piecesOf(file)
   const { rows, accounts, files, file_bytes, migrations, server_id, epoch, blobs } = census
-  const stamp = iso(at).slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   const objects = blobs.length + database.pieces.length + base.files.length
   const manifest: Manifest = {
     format: 1,
-    id: `${stamp}-0000`,
+    id: `${idTime(at)}-0000`,
     created_at: iso(at),
     version: base.version,
     server_id,

@@ -1,10 +1,9 @@
 import { join } from 'node:path'
 import pLimit from 'p-limit'
-import { systemClock } from '../../base/clock.ts'
+import { DAY, systemClock } from '../../base/clock.ts'
 import { makeFolder } from '../../host/folder-creation.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
-import { DamagedBackup, objectsOf, readLists, type Piece } from './backup-manifest.ts'
-import { readAll } from './file-bytes.ts'
+import { DamagedBackup, idTime, type Piece } from './backup-manifest.ts'
 import { lockRepository, type RepositoryLock } from './lock.ts'
 import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
 import { BadRepository, fromStore, repositoryAt, type RepositoryHeader } from './repository.ts'
@@ -12,7 +11,6 @@ import {
   beginChapter,
   chapterFolder,
   chaptersIn,
-  readBase,
   recordsOf,
   removeChapter,
   removeIncomplete,
@@ -22,6 +20,7 @@ import {
   type ChapterWriter,
 } from './stream-files.ts'
 import type { Manifest } from './backup-manifest.ts'
+import { baseObjects } from './stream-verification.ts'
 
 /** Adds objects to the repository of a stream. */
 export interface ObjectWriter {
@@ -111,10 +110,10 @@ export async function openStreamTarget(
     },
     async removeOld(days, now) {
       const chapters = await chaptersIn(folder)
-      const begun = new Date(now - days * 86_400_000).toISOString().slice(0, 19).replace(/\D/g, '')
+      const begun = idTime(now - days * DAY)
       for (const [index, chapter] of chapters.slice(0, -(days + 1)).entries()) {
         const next = chapters[index + 1]!
-        if (next.id.slice(0, 15).replace(/\D/g, '') >= begun) return
+        if (next.id.slice(0, begun.length) >= begun) return
         await removeChapter(folder, chapter)
       }
     },
@@ -132,11 +131,7 @@ export async function streamObjects(
   const damaged: { id: string; what: string }[] = []
   for (const chapter of await chaptersIn(folder)) {
     try {
-      const base = await readBase(folder, chapter, key)
-      if (base) {
-        const blobs = await readLists(base, (list) => readAll(pool.read(list)))
-        for (const piece of objectsOf(base, blobs)) objects.push(piece)
-      }
+      for (const piece of await baseObjects({ folder, key, pool }, chapter)) objects.push(piece)
       for await (const { head } of recordsOf(folder, chapter, key)) for (const piece of head.blobs) objects.push(piece)
     } catch (error) {
       if (!(error instanceof DamagedBackup)) throw error

@@ -1,7 +1,17 @@
 import { DamagedBackup, objectsOf, readLists, type Piece } from './backup-manifest.ts'
 import { readAll } from './file-bytes.ts'
 import type { ObjectPool } from './object-pool.ts'
-import { chaptersIn, readBase, recordsOf } from './stream-files.ts'
+import { chaptersIn, readBase, recordsOf, type Chapter } from './stream-files.ts'
+
+/** The objects of the copy that a chapter begins with; none while it is not complete. Throws `DamagedBackup`. */
+export async function baseObjects(
+  { folder, key, pool }: { folder: string; key: Uint8Array | undefined; pool: ObjectPool },
+  chapter: Chapter,
+): Promise<Iterable<Piece>> {
+  const base = await readBase(folder, chapter, key)
+  if (!base) return []
+  return objectsOf(base, await readLists(base, (list) => readAll(pool.read(list))))
+}
 
 /** Reads the whole stream of a repository. Returns what is damaged, in sentences, and how many moments it has. */
 export async function verifyStream(
@@ -22,10 +32,7 @@ export async function verifyStream(
   }
   for (const chapter of await chaptersIn(folder)) {
     await noting(async () => {
-      const base = await readBase(folder, chapter, key)
-      if (!base) return
-      const blobs = await readLists(base, (list) => readAll(pool.read(list)))
-      for (const piece of objectsOf(base, blobs)) objects.set(piece.sha256, piece)
+      for (const piece of await baseObjects({ folder, key, pool }, chapter)) objects.set(piece.sha256, piece)
     })
     await noting(async () => {
       for await (const record of recordsOf(folder, chapter, key)) {
