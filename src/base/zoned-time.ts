@@ -22,6 +22,9 @@ function formatOf(zone: string): Intl.DateTimeFormat {
   return format
 }
 
+/** A wall time as in iCalendar, `20261126T140507` (RFC 5545, 3.3.5). */
+export const basicTime = (wall: number): string => new Date(wall).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+
 /** Whether the platform knows a time zone by this name. */
 export function isZone(zone: string): boolean {
   try {

@@ -1,21 +1,19 @@
 import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
-import { isZone, wallOf } from '../../base/zoned-time.ts'
+import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
 import { readKept } from './ics-read.ts'
 import type { Row } from './row-values.ts'
-
-const digits = (wall: number): string => new Date(wall).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
 
 const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** The text of a property with times: whole days as dates, others by the clock of their series or in UTC. */
 function timeText(name: string, moments: readonly number[], row: Row): string {
   if (row['all_day'] === true)
-    return `${name};VALUE=DATE:${moments.map((moment) => digits(moment).slice(0, 8)).join(',')}`
+    return `${name};VALUE=DATE:${moments.map((moment) => basicTime(moment).slice(0, 8)).join(',')}`
   const zone = stringOf(row['tzid'])
   if (zone === undefined || !isZone(zone) || zone === 'UTC')
-    return `${name}:${moments.map((moment) => `${digits(moment)}Z`).join(',')}`
-  return `${name};TZID=${zone}:${moments.map((moment) => digits(wallOf(moment, zone))).join(',')}`
+    return `${name}:${moments.map((moment) => `${basicTime(moment)}Z`).join(',')}`
+  return `${name};TZID=${zone}:${moments.map((moment) => basicTime(wallOf(moment, zone))).join(',')}`
 }
 
 const momentsOf = (value: unknown): number[] =>
@@ -73,7 +71,7 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
   const known = kept === undefined ? undefined : readKept(kept, stringOf(row['tzid']) ?? 'UTC')
   if (!known) {
     const event = new ICAL.Component('vevent')
-    event.addProperty(ICAL.Property.fromString(`DTSTAMP:${digits(Date.parse(String(row['updated_at'])) || 0)}Z`))
+    event.addProperty(ICAL.Property.fromString(`DTSTAMP:${basicTime(Date.parse(String(row['updated_at'])) || 0)}Z`))
     for (const column of ['uid', ...Object.keys(properties)]) write(event, column, row)
     return { text: event.toString(), zones: [] }
   }

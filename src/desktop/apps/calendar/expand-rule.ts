@@ -1,5 +1,5 @@
 import { RRuleTemporal } from 'rrule-temporal'
-import { wallOf } from '../../../base/zoned-time.ts'
+import { basicTime, wallOf } from '../../../base/zoned-time.ts'
 
 export interface Expansion {
   rule: string
@@ -19,7 +19,7 @@ export interface Expansion {
 export function expandRule({ rule, start, zone, from, to, limit }: Expansion): number[] | undefined {
   if (/[\r\n]|FREQ=(SECONDLY|MINUTELY)/i.test(rule)) return undefined
   try {
-    const wall = new Date(wallOf(start, zone)).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+    const wall = basicTime(wallOf(start, zone))
     const parsed = new RRuleTemporal({ rruleString: `DTSTART;TZID=${zone}:${wall}\nRRULE:${rule}` })
     const found = parsed.between(new Date(from), new Date(to), true)
     return found.slice(0, limit).map(({ epochMilliseconds }) => epochMilliseconds)

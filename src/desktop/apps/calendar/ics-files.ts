@@ -1,6 +1,7 @@
 import type { Candidate } from '../../../client/rows/row-files.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { uuid } from '../../kit/rows.ts'
+import { ownZone } from './series-times.ts'
 import { entries } from './store.ts'
 
 /** Largest file that is read here, bytes: a page stands still meanwhile. `svc data import` takes larger ones. */
@@ -54,7 +55,7 @@ async function send(batch: readonly Candidate[], result: ImportResult): Promise<
 /** Adds the events of an iCalendar file, and updates those that the calendar has. `result` grows while they are sent. */
 export async function importIcs(text: string, result: ImportResult): Promise<void> {
   const { candidatesOfIcs, withKnownEvents } = await import('../../../client/rows/ics-import.ts')
-  const candidates = candidatesOfIcs('svc_events', text, Intl.DateTimeFormat().resolvedOptions().timeZone)
+  const candidates = candidatesOfIcs('svc_events', text, ownZone())
   for (const { where, problems } of candidates) {
     result.problems.push(...problems.map((problem) => `${where}: ${problem}`))
   }

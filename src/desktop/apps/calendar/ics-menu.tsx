@@ -5,6 +5,7 @@ import { entryWords } from '../../kit/entry-words.ts'
 import { formatSize } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
+import { saveFile } from '../../kit/save-file.ts'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { exportIcs, importIcs, MAX_ICS, removeImported, type ImportResult } from './ics-files.ts'
@@ -39,14 +40,7 @@ async function importFile(file: File): Promise<void> {
   report(result)
 }
 
-async function save(): Promise<void> {
-  const url = URL.createObjectURL(await exportIcs())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${words('calendar').toLowerCase()}.ics`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
+const save = async (): Promise<void> => saveFile(await exportIcs(), `${words('calendar').toLowerCase()}.ics`)
 
 /** Import and export of iCalendar files. */
 export function IcsMenu() {

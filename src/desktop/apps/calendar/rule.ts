@@ -1,4 +1,5 @@
 import { DAY } from '../../../base/clock.ts'
+import { basicTime } from '../../../base/zoned-time.ts'
 
 // Recurrence rules as the editor knows them (RFC 5545, 3.3.10). Days are `YYYY-MM-DD` in the zone of the series.
 
@@ -84,7 +85,7 @@ export function readRule(text: string, first: string, toDay: (moment: string) =>
 
 /** The end of a rule: of all-day series a date, otherwise a moment in UTC (RFC 5545, 3.3.10). */
 const untilText = (moment: number, isAllDay: boolean): string => {
-  const text = new Date(moment).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
+  const text = basicTime(moment)
   return isAllDay ? text.slice(0, 8) : `${text}Z`
 }
 

@@ -5,6 +5,7 @@ import { EntriesView } from '../../kit/entry-controls.tsx'
 import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatDate, formatNumber } from '../../kit/formats.ts'
 import { today } from '../../kit/local-day.ts'
+import { saveFile } from '../../kit/save-file.ts'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { common } from '../../kit/words.ts'
@@ -34,14 +35,11 @@ const create = (): void =>
   entries.create({ booked_on: today(), currency: currencies.value[0] ?? 'EUR', category: category.value || null })
 
 /** Downloads the visible transactions. */
-function save(): void {
-  const url = URL.createObjectURL(new Blob([csv()], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${words('finance').toLowerCase()}${month.value ? `-${month.value}` : ''}.csv`
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
-}
+const save = (): void =>
+  saveFile(
+    new Blob([csv()], { type: 'text/csv' }),
+    `${words('finance').toLowerCase()}${month.value ? `-${month.value}` : ''}.csv`,
+  )
 
 const Totals = () => (
   <div class="totals">

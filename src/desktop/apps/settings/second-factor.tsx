@@ -8,6 +8,7 @@ import { Icon } from '../../kit/icon.tsx'
 import { useQuery, useMutation } from '../../kit/query.ts'
 import { Loading } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
+import { saveFile } from '../../kit/save-file.ts'
 import { common } from '../../kit/words.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
@@ -79,13 +80,8 @@ function PasswordForm({ run, onCancel }: { run: (password: string) => Promise<vo
   )
 }
 
-function saveCodes(codes: readonly string[]): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }))
-  link.download = 'svc-backup-codes.txt'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
-}
+const saveCodes = (codes: readonly string[]): void =>
+  saveFile(new Blob([`${codes.join('\n')}\n`], { type: 'text/plain' }), 'svc-backup-codes.txt')
 
 const Codes = ({ codes, onDone }: { codes: readonly string[]; onDone: () => void }) => (
   <section>

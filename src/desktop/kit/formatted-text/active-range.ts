@@ -1,3 +1,4 @@
+import { syntaxTree } from '@codemirror/language'
 import { StateEffect, StateField, type EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 
@@ -12,8 +13,12 @@ const focusField = StateField.define<boolean>({
 /** Required by `isActive`. */
 export const activeRange = [focusField, EditorView.focusChangeEffect.of((_, focusing) => setFocused.of(focusing))]
 
-export const isFocusChanged = (before: EditorState, after: EditorState): boolean =>
-  before.field(focusField) !== after.field(focusField)
+/** Whether what is drawn may differ after an update or transaction. */
+export const mayLookDifferent = (before: EditorState, after: EditorState): boolean =>
+  before.doc !== after.doc ||
+  before.selection !== after.selection ||
+  before.field(focusField) !== after.field(focusField) ||
+  syntaxTree(before) !== syntaxTree(after)
 
 /** Whether the cursor or the selection touches the range, so that its Markdown is shown to be edited. */
 export const isActive = (state: EditorState, from: number, to: number): boolean =>

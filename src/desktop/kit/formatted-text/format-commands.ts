@@ -52,18 +52,12 @@ function wordAt(state: EditorState, position: number): [number, number] {
   return word ? [word.from, word.to] : [position, position]
 }
 
-/** What each kind of line begins with; `number` counts from 1. */
-const starts: Partial<Record<Format, (number: number) => string>> = {
-  bullets: () => '- ',
-  tasks: () => '- [ ] ',
-  numbers: (number) => `${number}. `,
-  quote: () => '> ',
-}
-const patterns: Partial<Record<Format, RegExp>> = {
-  bullets: /^[-*+] (?!\[[ xX]\] )/,
-  tasks: /^[-*+] \[[ xX]\] /,
-  numbers: /^\d+[.)] /,
-  quote: /^> ?/,
+/** How each kind of line is recognised, and what it begins with; `number` counts from 1. */
+const kinds: Partial<Record<Format, { pattern: RegExp; start: (number: number) => string }>> = {
+  bullets: { pattern: /^[-*+] (?!\[[ xX]\] )/, start: () => '- ' },
+  tasks: { pattern: /^[-*+] \[[ xX]\] /, start: () => '- [ ] ' },
+  numbers: { pattern: /^\d+[.)] /, start: (number) => `${number}. ` },
+  quote: { pattern: /^> ?/, start: () => '> ' },
 }
 const ANY_START = /^(?:[-*+] (?:\[[ xX]\] )?|\d+[.)] |> ?|#{1,6} )/
 
@@ -80,13 +74,13 @@ function formatLines(view: EditorView, format: Format): void {
   const last = state.doc.lineAt(to).number
   const lines = Array.from({ length: last - first + 1 }, (_, index) => state.doc.line(first + index))
   const texts = lines.map(({ text }) => text.trimStart())
-  const pattern = patterns[format]
-  const isRemoved = pattern !== undefined && texts.every((text) => pattern.test(text))
+  const kind = kinds[format]
+  const isRemoved = kind !== undefined && texts.every((text) => kind.pattern.test(text))
   const changes = lines.map(({ from: start, text }, index) => {
     const rest = texts[index]!
     const begin = start + text.length - rest.length
     const old = ANY_START.exec(rest)?.[0] ?? ''
-    const insert = isRemoved ? '' : format === 'heading' ? nextHeading(rest) : starts[format]!(index + 1)
+    const insert = isRemoved ? '' : kind ? kind.start(index + 1) : nextHeading(rest)
     return { from: begin, to: begin + old.length, insert }
   })
   // A cursor at the start of its line belongs behind the mark.

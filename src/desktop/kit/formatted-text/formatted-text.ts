@@ -1,8 +1,7 @@
 import { markdown, markdownLanguage } from '@codemirror/lang-markdown'
-import { syntaxTree } from '@codemirror/language'
 import { Prec, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, keymap, ViewPlugin, type DecorationSet } from '@codemirror/view'
-import { activeRange, isFocusChanged } from './active-range.ts'
+import { activeRange, mayLookDifferent } from './active-range.ts'
 import { formatKeys } from './format-commands.ts'
 import { decorationsOf } from './marks.ts'
 import { completeNoteLinks, noteLinkSyntax } from './note-links.ts'
@@ -42,14 +41,8 @@ const drawMarks = (links: NoteLinks) =>
       const draw = (of: EditorView): DecorationSet => Decoration.set(decorationsOf(of, links.has), true)
       return {
         decorations: draw(view),
-        update({ docChanged, viewportChanged, selectionSet, startState, state, view: updated }) {
-          const isSame =
-            !docChanged &&
-            !viewportChanged &&
-            !selectionSet &&
-            !isFocusChanged(startState, state) &&
-            syntaxTree(startState) === syntaxTree(state)
-          if (!isSame) this.decorations = draw(updated)
+        update({ viewportChanged, startState, state, view: updated }) {
+          if (viewportChanged || mayLookDifferent(startState, state)) this.decorations = draw(updated)
         },
       }
     },

@@ -1,17 +1,13 @@
 import { syntaxTree } from '@codemirror/language'
 import { RangeSetBuilder, StateField, type EditorState } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
-import { isActive, isFocusChanged } from './active-range.ts'
+import { isActive, mayLookDifferent } from './active-range.ts'
 import { Rendered } from './widgets.ts'
 
 /** Tables look like tables unless the cursor is in them. Whole lines are replaced, which only a field of the state may do. */
 export const formattedTables = StateField.define<DecorationSet>({
   create: tablesOf,
-  update(tables, { startState, state, docChanged, selection }) {
-    const isSame =
-      !docChanged && !selection && !isFocusChanged(startState, state) && syntaxTree(state) === syntaxTree(startState)
-    return isSame ? tables : tablesOf(state)
-  },
+  update: (tables, { startState, state }) => (mayLookDifferent(startState, state) ? tablesOf(state) : tables),
   provide: (field) => EditorView.decorations.from(field),
 })
 
