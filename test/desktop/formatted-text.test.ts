@@ -197,3 +197,27 @@ test('of a text of a hundred thousand characters only what is seen is drawn', as
   await app.locator('.heading-1', { hasText: /^End$/ }).waitFor()
   await expect.poll(async () => (await contents())[0]?.[1].endsWith('\n# End\n')).toBe(true)
 })
+
+test('a text that is all marks does not stop the editor', async () => {
+  const hostile = `${'> '.repeat(3_000)}x\n\n${'**a'.repeat(20_000)}\n\n| a |\n| - |\n${'| b |\n'.repeat(20_000)}`
+  const { app, text, contents, keyboard } = await withNotes(['Hostile', hostile])
+  await text.waitFor()
+  expect(await app.locator('.cm-line').count()).toBeLessThan(300)
+  expect(await app.locator('.editor table').count()).toBe(0)
+  await text.click()
+  await keyboard.press('Control+End')
+  await keyboard.type('end')
+  await expect.poll(async () => (await contents())[0]?.[1].endsWith('end')).toBe(true)
+})
+
+test('what no row can hold is left out or replaced when it is pasted', async () => {
+  const { app, text, contents } = await withNotes(['Paste', ''])
+  await text.click()
+  await app.evaluate(`{
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', 'a\\0b\\ud800c 😀')
+    const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    document.querySelector('.cm-content').dispatchEvent(paste)
+  }`)
+  await expect.poll(async () => (await contents())[0]?.[1]).toBe('ab\ufffdc 😀')
+})

@@ -17,7 +17,11 @@ export const list = command({
   examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
   async run({ io, globals, flags }) {
     const { listBackups } = await import('../../wiring/backups/backup-locations.ts')
-    const { place, manifests, damaged } = await listBackups(sourceOptions(globals, flags), passphraseSource(io, flags))
+    const passphrases = passphraseSource(io, flags)
+    const { place, manifests, damaged, hasStream } = await listBackups(sourceOptions(globals, flags), passphrases)
+    const none = hasStream
+      ? `There are no backups in ${place}, only a stream. To restore its end: svc backup restore stream --from ${place}`
+      : `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`
     io.table(
       manifests,
       [
@@ -29,7 +33,7 @@ export const list = command({
         { title: 'NEW', value: ({ added }) => formatSize(added.bytes), align: 'right' },
         { title: 'VERSION', value: ({ version }) => version },
       ],
-      `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`,
+      none,
       manifests.map(documentOf),
     )
     for (const what of damaged)

@@ -3,14 +3,23 @@ import { readIcs } from './ics-read.ts'
 import { BadRow, problemsOf, type Row } from './row-values.ts'
 import type { TableName } from '../../contract/tables.ts'
 
+/** Why a file is not what its writer meant, whatever its events are. */
+function problemOfFile(text: string, events: number): string | undefined {
+  if (!/(?:^|[\r\n])END:VCALENDAR\s*$/i.test(text)) return 'it is cut off: its last line is not END:VCALENDAR.'
+  return events === 0 ? 'it has no events.' : undefined
+}
+
 /** Reads the events of an iCalendar file; times without a zone are in that of the caller. */
 export function candidatesOfIcs(table: TableName, text: string, ownZone: string): Candidate[] {
   if (table !== 'svc_events') throw new BadRow('An iCalendar file has events: import it into svc_events.')
-  return readIcs(text, ownZone).map(({ where, values, problems }) => ({
+  const events = readIcs(text, ownZone)
+  const problem = problemOfFile(text, events.length)
+  const candidates = events.map(({ where, values, problems }) => ({
     where,
     values,
     problems: problems.length > 0 ? problems : problemsOf(table, 'new', values),
   }))
+  return problem === undefined ? candidates : [{ where: 'the file', values: {}, problems: [problem] }, ...candidates]
 }
 
 const momentOf = (value: unknown): number | undefined => (typeof value === 'string' ? Date.parse(value) : undefined)
@@ -19,17 +28,24 @@ const momentOf = (value: unknown): number | undefined => (typeof value === 'stri
 const identityOf = ({ uid, recurrence_id }: Row): string | undefined =>
   typeof uid === 'string' ? JSON.stringify([uid, momentOf(recurrence_id)]) : undefined
 
-/** Makes candidates whose event exists changes of its row; those that differ in nothing are left out. */
+/**
+ * Makes candidates whose event exists changes of its row; those that differ in nothing are left out. Broken programs give
+ * several events one identity: each of them then belongs to a row of its own.
+ */
 export function withKnownEvents(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
-  const known = new Map<string, Row>()
-  for (const row of rows) {
+  const known = new Map<string, Row[]>()
+  for (const row of rows.toSorted((a, b) => Number(a['id']) - Number(b['id']))) {
     const identity = identityOf(row)
-    if (identity !== undefined) known.set(identity, row)
+    if (identity !== undefined) known.set(identity, [...(known.get(identity) ?? []), row])
   }
-  return candidates.flatMap((candidate) => {
-    const row = known.get(identityOf(candidate.values) ?? '')
-    if (!row) return [candidate]
-    if (row['ical'] === candidate.values['ical']) return []
-    return [{ ...candidate, id: row['id'] as number }]
+  const take = (candidate: Candidate, isMatch: (row: Row) => boolean): Row | undefined => {
+    const same = known.get(identityOf(candidate.values) ?? '') ?? []
+    const index = same.findIndex(isMatch)
+    return index === -1 ? undefined : same.splice(index, 1)[0]
+  }
+  const changed = candidates.filter((candidate) => !take(candidate, (row) => row['ical'] === candidate.values['ical']))
+  return changed.map((candidate) => {
+    const row = take(candidate, () => true)
+    return row ? { ...candidate, id: row['id'] as number } : candidate
   })
 }

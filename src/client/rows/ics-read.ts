@@ -1,5 +1,6 @@
 import ICAL from 'ical.js'
 import { HOUR, iso } from '../../base/clock.ts'
+import { printable } from '../../base/text.ts'
 import { isZone, momentOf } from '../../base/zoned-time.ts'
 import type { Row } from './row-values.ts'
 
@@ -25,7 +26,8 @@ function* componentsOf(text: string, kind: string): Generator<string, void, void
   }
 }
 
-type Zones = ReadonlyMap<string, { text: string; zone: ICAL.Timezone }>
+/** Zones of a file by name; undefined for those that are not read. */
+type Zones = ReadonlyMap<string, { text: string; zone: ICAL.Timezone } | undefined>
 
 /** Most characters of a zone. */
 const MAX_ZONE = 20_000
@@ -39,8 +41,10 @@ const isHarmless = (zone: string): boolean =>
   (zone.match(/^(?:RRULE|EXRULE)[^]*?$(?!\n[ \t])/gim) ?? []).every((rule) => CHANGE.test(rule))
 
 function zonesOf(text: string): Zones {
-  const zones = new Map<string, { text: string; zone: ICAL.Timezone }>()
+  const zones = new Map<string, { text: string; zone: ICAL.Timezone } | undefined>()
   for (const part of componentsOf(text, 'VTIMEZONE')) {
+    const name = /^TZID:(.+)$/im.exec(part)?.[1]
+    if (name !== undefined) zones.set(name, undefined)
     if (!isHarmless(part)) continue
     try {
       const zone = new ICAL.Timezone(new ICAL.Component(ICAL.parse(part) as unknown[]))
@@ -57,13 +61,21 @@ interface Moments {
   ownZone: string
 }
 
+/** The name by which the platform knows a zone; some programs write a path before it. */
+const zoneNamed = (tzid: string): string | undefined =>
+  [tzid, /\/([A-Z]\w+\/[\w+-]+(?:\/[\w+-]+)?)$/.exec(tzid)?.[1]].find((name) => name !== undefined && isZone(name))
+
 /** A time as a moment, ms; times without a zone are in that of the caller. */
 function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone }: Moments): number {
   const { year, month, day, hour, minute, second } = time
   const wall = Date.UTC(year, month - 1, day, hour, minute, second)
   if (time.isDate || time.zone === ICAL.Timezone.utcTimezone) return wall
-  if (tzid !== undefined && isZone(tzid)) return momentOf(wall, tzid)
-  const zone = tzid === undefined ? undefined : zones.get(tzid)?.zone
+  if (tzid === undefined) return momentOf(wall, ownZone)
+  const name = zoneNamed(tzid)
+  if (name !== undefined) return momentOf(wall, name)
+  if (!zones.has(tzid))
+    throw new Error(`its time zone "${printable(tzid)}" is not known, and the file does not define it`)
+  const zone = zones.get(tzid)?.zone
   return zone ? wall - zone.utcOffset(time) * 1_000 : momentOf(wall, ownZone)
 }
 
@@ -104,7 +116,7 @@ function valuesOf(event: ICAL.Component, moments: Moments): Row | undefined {
   const tzid = tzidOf(property)
   const rule: unknown = event.getFirstPropertyValue('rrule')
   const isFloating = start.zone === ICAL.Timezone.localTimezone && tzid === undefined
-  const zone = tzid !== undefined && isZone(tzid) ? tzid : isFloating ? moments.ownZone : null
+  const zone = (tzid !== undefined && zoneNamed(tzid)) || (isFloating ? moments.ownZone : null)
   const [original] = datesOf(event, 'recurrence-id', moments) ?? []
   return {
     title: textOf(event, 'summary', 500) ?? '',
@@ -140,13 +152,13 @@ export function readKept(
 
 /** Reads the events of a file, each on its own, so that one that is damaged leaves the others alone. */
 export function readIcs(text: string, ownZone: string): IcsEvent[] {
-  const body = `\n${text.replaceAll('\r\n', '\n')}`
+  const body = `\n${text.replaceAll(/\r\n?/g, '\n')}`
   const zones = zonesOf(body)
   return [...componentsOf(body, 'VEVENT')].map((part, index) => {
     const where = `event ${index + 1}`
     const bad = (problem: string): IcsEvent => ({ where, values: {}, problems: [problem] })
     const named = [...zones].filter(([tzid]) => part.includes(`TZID=${tzid}`) || part.includes(`TZID="${tzid}"`))
-    const ical = [...named.map(([, { text: zone }]) => zone), part].join('\n')
+    const ical = [...named.flatMap(([, zone]) => zone?.text ?? []), part].join('\n')
     if (ical.length > MAX_EVENT) return bad(`it has more than ${MAX_EVENT} characters.`)
     try {
       const event = new ICAL.Component(ICAL.parse(part) as unknown[])

@@ -50,6 +50,9 @@ const codeExtensions: Extension = [
 
 const proseExtensions: Extension = EditorView.contentAttributes.of({ spellcheck: 'true', autocapitalize: 'sentences' })
 
+/** Pasted text without what no row can hold: U+0000 is left out, and a lone half of a surrogate pair replaced. */
+const storable = EditorView.clipboardInputFilter.of((text) => text.replaceAll('\0', '').toWellFormed())
+
 /** All of them are loaded anyway: Markdown highlights code blocks. */
 const languages: Record<NonNullable<EditorProps['language']>, () => Extension> = {
   markdown: () => [markdown(), proseExtensions],
@@ -103,6 +106,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
       extensions: [
         history(),
         drawSelection(),
+        storable,
         // Tab moves the focus, for keyboard users; it does not indent.
         keymap.of([...defaultKeymap, ...historyKeymap]),
         languageOf(props),

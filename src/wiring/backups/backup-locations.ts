@@ -20,6 +20,7 @@ import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
+import { chaptersIn } from '../../storage/backups/stream-files.ts'
 import { openMoment, type MomentSource } from '../../storage/backups/stream-moment.ts'
 import type { BackupContext } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
@@ -214,9 +215,9 @@ async function openFolder(
 export async function listBackups(
   seeking: Seeking,
   passphrases: Passphrases,
-): Promise<{ place: string; manifests: Manifest[]; damaged: string[] }> {
+): Promise<{ place: string; manifests: Manifest[]; damaged: string[]; hasStream: boolean }> {
   const place = await folderPath(seeking)
-  if (await isEmptyFolder(place)) return { place, manifests: [], damaged: [] }
+  if (await isEmptyFolder(place)) return { place, manifests: [], damaged: [], hasStream: false }
   const { header, key } = await openFolder(place, seeking, passphrases)
   const source = readRepository(place, header, key)
   try {
@@ -230,7 +231,7 @@ export async function listBackups(
         damaged.push(error.message)
       }
     }
-    return { place, manifests, damaged }
+    return { place, manifests, damaged, hasStream: (await chaptersIn(place)).length > 0 }
   } finally {
     await source.close()
   }
@@ -280,7 +281,11 @@ function latestOf(ids: readonly string[]): string {
 export async function backupNamed(source: BackupSource, name: string): Promise<string> {
   const ids = await source.ids()
   if ('shortfall' in source) return ids[0]!
-  if (ids.length === 0) throw new BadRepository(`There is no backup in ${source.place} yet.`, 5)
+  if (ids.length === 0) {
+    const isStream = (await chaptersIn(source.place)).length > 0
+    const hint = isStream ? ', only a stream: give "stream" for its end, or a time such as 14:05:07' : ' yet'
+    throw new BadRepository(`There is no backup in ${source.place}${hint}.`, 5)
+  }
   if (name === 'latest') return latestOf(ids)
   if (isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place)) return ids.at(-1)!
   const matching = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatIcs } from '../../../src/client/rows/ics-write.ts'
+import { candidatesOfIcs, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
 import { isIcs } from '../../../src/client/rows/row-files.ts'
 
@@ -149,4 +150,36 @@ test('damaged events are reported and the others are read, and no file keeps the
     const [hostile] = readIcs(`BEGIN:VCALENDAR\n${zone}\n${event('DTSTART;TZID=E:20260101T000000').join('\n')}`, 'UTC')
     expect(hostile!.values).toMatchObject({ starts_at: '2026-01-01T00:00:00.000Z', tzid: null })
   }
+})
+
+test('a file that is imported again changes nothing, even if it gives several events one identity', () => {
+  const text = file(
+    ...event('UID:twice', 'DTSTART:20260326T100000Z', 'SUMMARY:First'),
+    ...event('UID:twice', 'DTSTART:20260327T100000Z', 'SUMMARY:Second'),
+  )
+  const rows = candidatesOfIcs('svc_events', text, 'UTC').map(({ values }, index) => ({ ...values, id: index + 1 }))
+  expect(withKnownEvents(candidatesOfIcs('svc_events', text, 'UTC'), rows)).toEqual([])
+  const changed = withKnownEvents(candidatesOfIcs('svc_events', text.replace('Second', 'Third'), 'UTC'), rows)
+  expect(changed).toMatchObject([{ id: 2, values: { title: 'Third' } }])
+})
+
+test('what a file lacks is said: its end, its events, and the time zones that it names', () => {
+  const problemsOf = (text: string): string[] =>
+    candidatesOfIcs('svc_events', text, 'Europe/Berlin').flatMap(({ where, problems }) =>
+      problems.map((problem) => `${where}: ${problem}`),
+    )
+  const text = file(...event('UID:a', 'DTSTART:20260326T100000Z'), ...event('UID:b', 'DTSTART:20260327T100000Z'))
+  expect(problemsOf(text)).toEqual([])
+  expect(problemsOf(text.slice(0, -60))).toEqual(['the file: it is cut off: its last line is not END:VCALENDAR.'])
+  expect(problemsOf(file())).toEqual(['the file: it has no events.'])
+  expect(problemsOf(text.replaceAll('\r\n', '\r'))).toEqual([])
+  expect(candidatesOfIcs('svc_events', text.replaceAll('\r\n', '\r'), 'UTC')).toHaveLength(2)
+  expect(problemsOf(file(...event('DTSTART;TZID=Nowhere/Never:20260326T100000')))).toEqual([
+    'event 1: it cannot be read: its time zone "Nowhere/Never" is not known, and the file does not define it.',
+  ])
+  const prefixed = file(...event('DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260326T100000'))
+  expect(candidatesOfIcs('svc_events', prefixed, 'UTC')[0]!.values).toMatchObject({
+    starts_at: '2026-03-26T09:00:00.000Z',
+    tzid: 'Europe/Berlin',
+  })
 })

@@ -3,6 +3,7 @@ import type { EditorState, Range } from '@codemirror/state'
 import { Decoration, type EditorView } from '@codemirror/view'
 import type { SyntaxNode, SyntaxNodeRef } from '@lezer/common'
 import { isActive } from './active-range.ts'
+import { MAX_TABLE } from './tables.ts'
 import { Bullet, Rendered, TaskBox } from './widgets.ts'
 
 /** What rendering a node adds: hidden marks, and the looks of lines and ranges. */
@@ -28,12 +29,20 @@ const looks = {
 /** Schemes that a click may open. */
 const SAFE_LINK = /^(?:https?:|mailto:|tel:)/i
 
+/** Most nodes that are drawn: an endless line is visible as a whole. What follows keeps its Markdown. */
+const MAX_NODES = 4_000
+
 /** The decorations of the visible part of a text. */
 export function decorationsOf(view: EditorView, isKnownNote: (title: string) => boolean): Range<Decoration>[] {
   const found: Range<Decoration>[] = []
+  let visited = 0
   const drawing: Drawing = { state: view.state, add: (...decorations) => void found.push(...decorations) }
   for (const { from, to } of view.visibleRanges) {
-    syntaxTree(view.state).iterate({ from, to, enter: (node) => draw(node, drawing, isKnownNote) })
+    syntaxTree(view.state).iterate({
+      from,
+      to,
+      enter: (node) => ++visited <= MAX_NODES && draw(node, drawing, isKnownNote),
+    })
   }
   return found
 }
@@ -43,7 +52,7 @@ function draw(node: SyntaxNodeRef, drawing: Drawing, isKnownNote: (title: string
   const { name } = node
   const heading = /^(?:ATX|Setext)Heading([1-6])$/.exec(name)
   if (heading) drawLines(node, drawing, headingOf(heading[1]!))
-  else if (name === 'Table') return isActive(drawing.state, node.from, node.to)
+  else if (name === 'Table') return node.to - node.from > MAX_TABLE || isActive(drawing.state, node.from, node.to)
   else if (name === 'Blockquote') drawLines(node, drawing, looks.quote)
   else if (name === 'FencedCode' || name === 'CodeBlock') drawLines(node, drawing, looks.block)
   else if (name === 'InlineCode') drawing.add(looks.code.range(node.from, node.to))

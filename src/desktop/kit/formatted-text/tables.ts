@@ -4,6 +4,9 @@ import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
 import { isActive, mayLookDifferent } from './active-range.ts'
 import { Rendered } from './widgets.ts'
 
+/** Longest table that is drawn as one, UTF-16 code units: all of it is drawn, whatever part is seen. */
+export const MAX_TABLE = 20_000
+
 /** Tables look like tables unless the cursor is in them. Whole lines are replaced, which only a field of the state may do. */
 export const formattedTables = StateField.define<DecorationSet>({
   create: tablesOf,
@@ -15,7 +18,7 @@ function tablesOf(state: EditorState): DecorationSet {
   const tables = new RangeSetBuilder<Decoration>()
   // Tables in lists and quotations keep their Markdown: their lines contain other marks.
   for (let node = syntaxTree(state).topNode.firstChild; node; node = node.nextSibling) {
-    if (node.name !== 'Table' || isActive(state, node.from, node.to)) continue
+    if (node.name !== 'Table' || node.to - node.from > MAX_TABLE || isActive(state, node.from, node.to)) continue
     const widget = new Rendered(state.sliceDoc(node.from, node.to), true)
     tables.add(
       state.doc.lineAt(node.from).from,
