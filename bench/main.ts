@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { assistantOwn, assistantStreams } from './assistant.ts'
 import { backupAgain, backupAgainRestic, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
+import { calmGet, calmPing } from './calm.ts'
 import { chatPoll, chatSend } from './chat.ts'
 import { chatShow, chatStart } from './chat-screen.ts'
 import { crowd } from './crowd.ts'
@@ -30,6 +31,7 @@ import { noopSync, noopWork } from './noop-sync.ts'
 import { othersMeanwhile } from './others-meanwhile.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
+import { deltaRedis, pushEtcd, pushOneEtcd, pushRedis } from './push-peers.ts'
 import { search } from './search.ts'
 import { seed } from './seed.ts'
 import { severalServers } from './several-servers.ts'
@@ -56,7 +58,13 @@ import { openWorkspace } from './workspace.ts'
 const figures: readonly Figure[] = [
   ping,
   delta,
+  deltaRedis,
   push,
+  pushRedis,
+  pushEtcd,
+  pushOneEtcd,
+  calmPing,
+  calmGet,
   severalServers,
   seed,
   largeUpload,
@@ -114,7 +122,7 @@ const figures: readonly Figure[] = [
 const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N] [--slower-flush MS]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
-Peers that are not installed (rclone, nginx with WebDAV, Unison, rsync, OpenSSH, restic) are left out.
+Peers that are not installed (Redis, etcd, rclone, nginx with WebDAV, Unison, rsync, OpenSSH, restic) are left out.
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given,
 --slower-flush makes every flush of the disk, ours and the peers', take so many milliseconds longer (needs strace).
