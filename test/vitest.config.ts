@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { BuildReporter } from './support/build-reporter.ts'
 import { cheapHashing } from './support/cheap-hashing.ts'
+import { LongestFirst } from './support/longest-first.ts'
 import { programs } from './support/postgres.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -49,6 +50,18 @@ const aboutFiles = [
   'test/domain/backups/**',
   'test/domain/instance/storage-check.test.ts',
 ]
+/** What these test is decided before a row is read, or concerns connections, models and texts. */
+const engineless = [
+  'test/http/{addresses,app-files,bucket-gone,csrf,documented,event-stream,judged-by-headers,limiter.property}.test.ts',
+  'test/http/{limits,many-connections,paths,pipelining,read-only,refused-uploads,security-headers,service}.test.ts',
+  'test/http/{slow-bodies,thumbnails,tiny-chunks}.test.ts',
+  'test/http/assistant/{model-errors,strange-models}.test.ts',
+  'test/domain/accounts/{address-throttle,common-passwords,job-queue,lockout,look-alikes,sealing,totp}.test.ts',
+  'test/domain/assistant/title.test.ts',
+  'test/domain/{chat,files}/**',
+  'test/domain/desktop/app-package.test.ts',
+  'test/domain/news.test.ts',
+]
 
 /** Files that replace modules of Node or of svc share theirs with no other file. */
 const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' })
@@ -58,7 +71,7 @@ const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' }
 const apart = [...mocking, 'test/cli/account-commands.test.ts']
 
 const later = isAll || isNamed ? [] : exploring
-const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '1000' : '60')
+const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '250' : '60')
 /** What tests of several forms ask with test/support/explores.ts. */
 const explores = isAll || isNamed ? 'on' : 'off'
 
@@ -74,6 +87,7 @@ export default defineConfig({
     isolate: false,
     // A test makes much garbage that lives for one request: in a large young generation little of it has to be copied.
     execArgv: ['--max-semi-space-size=64'],
+    sequence: { sequencer: LongestFirst },
     unstubEnvs: true,
     env: { SIMULATE_SEEDS: seeds, EXPLORE: explores },
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/vitest' },
@@ -102,7 +116,7 @@ export default defineConfig({
               test: {
                 name: 'postgres',
                 include: isAll ? onPostgres : differing,
-                exclude: aboutFiles,
+                exclude: [...aboutFiles, ...engineless],
                 globalSetup: ['test/support/postgres-setup.ts'],
               },
             },

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { MINUTE } from '../../src/base/clock.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import type { OptionName } from '../../src/domain/instance/options.ts'
@@ -10,7 +10,7 @@ import { makeHostile } from './disk-bound/hostile.ts'
 import { promised } from './disk-bound/promise.ts'
 
 const FROM = Number(process.env['DISK_BOUND_FROM'] ?? 1)
-const SEEDS = Number(process.env['DISK_BOUND_SEEDS'] ?? 3)
+const SEEDS = Number(process.env['DISK_BOUND_SEEDS'] ?? (inject('postgres') === undefined ? 3 : 1))
 
 const KB = 1_024
 const QUOTA = 1_024 * KB

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { makeFaults } from './faults.ts'
 import { playStory } from './story.ts'
 
-const SEEDS = Number(process.env['SIMULATE_SERVER_SEEDS'] ?? 60)
+const SEEDS = Number(process.env['SIMULATE_SERVER_SEEDS'] ?? 20)
 const FROM = Number(process.env['SIMULATE_SERVER_FROM'] ?? 1)
 
 beforeEach(() => {
