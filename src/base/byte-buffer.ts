@@ -50,6 +50,7 @@ export class ByteBuffer {
   }
 }
 
+/** Reads a source to its end. Whoever calls it limits the size. */
 export async function collectBytes(source: AsyncIterable<Uint8Array>): Promise<ByteBuffer> {
   const collected = new ByteBuffer()
   for await (const chunk of source) collected.add(chunk)

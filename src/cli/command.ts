@@ -62,9 +62,9 @@ export const flag = {
     },
   }),
   /** A size such as `10GB`, or `none`; in bytes, -1 for none. */
-  size: (summary: string, value = 'SIZE'): FlagSpec<number | undefined> => ({
+  size: (summary: string): FlagSpec<number | undefined> => ({
     summary,
-    value,
+    value: 'SIZE',
     parse(text) {
       const bytes = text === 'none' ? -1 : parseSize(text)
       if (bytes === undefined) throw usage(`must be a size such as 10GB, or none, not "${text}"`)
@@ -72,9 +72,9 @@ export const flag = {
     },
   }),
   /** A duration such as `90s`, `15m` or `2d`; in milliseconds. */
-  duration: (summary: string, value = 'TIME'): FlagSpec<number | undefined> => ({
+  duration: (summary: string): FlagSpec<number | undefined> => ({
     summary,
-    value,
+    value: 'TIME',
     parse(text) {
       const ms = parseDuration(text)
       if (ms === undefined) throw usage(`must be a duration such as 90s, 15m or 2d, not "${text}"`)

@@ -31,6 +31,7 @@ export class Exit extends Error {
   }
 }
 
+/** A wrong invocation: exit code 2. The message is one sentence without the usage line. */
 export const usage = (message: string): Exit => new Exit(2, message, 'usage')
 
 const byFault: Partial<Record<ErrorCode, ExitCode>> = {

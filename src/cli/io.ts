@@ -127,6 +127,7 @@ function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<I
   }
 }
 
+/** Input and output of one command. Output is written in order; `--json` prints data instead of text. */
 export function makeIo({ json = false, color, quiet = false }: IoOptions): RunningIo {
   const { stdin, stdout, stderr } = process
   const paint = makePaint(color, stdout)

@@ -230,6 +230,7 @@ const isDeeplyNested = (source: string): boolean =>
         line.length - line.trimStart().length > 4 * NESTING,
     )
 
+/** Blocks of GitHub Flavored Markdown. Text that nests too deeply becomes one code block. */
 export function parseBlocks(source: string): Token[] {
   if (isDeeplyNested(source)) return [{ type: 'code', raw: source, text: source } as Tokens.Code]
   return new Lexer({ gfm: true }).lex(source.replace(/\r\n?/g, '\n'))

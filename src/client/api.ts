@@ -64,6 +64,7 @@ export interface ApiParts {
   transport: Transport
 }
 
+/** Connects lazily; neither this nor `close` sends a request. */
 export function makeApi({ url, token, transport }: ApiParts): Api {
   async function ask(
     action: AnyAction,

@@ -8,6 +8,7 @@ export const takesSession = ({ auth }: AnyAction): boolean => auth !== 'anyone' 
 
 export const takesDevice = ({ auth }: AnyAction): boolean => auth !== 'anyone' && auth.device === true
 
+/** Whether a session must send its CSRF token. */
 export const needsToken = (action: AnyAction): boolean => action.method === 'POST' && takesSession(action)
 
 /** The credentials of an action in words. */

@@ -71,8 +71,10 @@ export class Fault extends Error {
 
 export const fault = (code: ErrorCode, extra?: FaultExtra): Fault => new Fault(code, extra)
 
+/** `bad_request` for one parameter; `path` is a JSON Pointer (RFC 6901) or empty. */
 export const badRequest = (path: string, message: string): Fault =>
   fault('bad_request', { fields: { details: [{ path, message }] } })
 
+/** Whether an error is a fault, of this code if one is given. */
 export const isFault = (error: unknown, code?: ErrorCode): error is Fault =>
   error instanceof Fault && (code === undefined || error.code === code)

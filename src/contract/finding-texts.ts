@@ -99,6 +99,7 @@ export const findingTexts = {
 
 export type FindingText = keyof typeof findingTexts
 
+/** The English text, with `{name}` replaced by the values. */
 export const findingText = (key: FindingText, values: Readonly<Record<string, string | number>> = {}): string =>
   findingTexts[key].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 

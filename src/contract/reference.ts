@@ -113,6 +113,7 @@ function markdownFields(title: string, fields: Field[]): string[] {
   return [`| ${title} | Type | |`, '| --- | --- | --- |', ...rows, '']
 }
 
+/** The API reference as Markdown; `npm run docs` stores it. */
 export function referenceMarkdown(): string {
   const lines = [
     '# API reference',

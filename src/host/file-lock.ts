@@ -29,12 +29,14 @@ const PAUSE = 20
 /** Attempts at a lock that other processes keep acquiring and releasing. */
 const TRIES = 3
 
+/** This process, as lock files record it. */
 export const ownIdentity = (): Holder => ({
   pid: process.pid,
   host: hostname(),
   began: beginningOf(process.pid) ?? '',
 })
 
+/** False only if the process has certainly ended: on another host, nobody can tell. */
 export function mayBeRunning({ pid, host, began }: Holder): boolean {
   if (host !== hostname()) return true
   if (typeof pid !== 'number' || !isRunning(pid)) return false
@@ -75,6 +77,7 @@ export async function whileLocked<T>(file: string, work: () => Promise<T>): Prom
   }
 }
 
+/** Whether a process that may be running holds the lock. It may have changed when this returns. */
 export function isLocked(file: string): boolean {
   const holder = holderOf(file)
   return holder !== undefined && mayBeRunning(holder)

@@ -16,6 +16,7 @@ type Thread = WorkerThread<ToHasher, FromHasher>
 /** Contents from this size on are hashed on the thread, bytes. */
 const THREAD_THRESHOLD = 16 * 1_048_576
 
+/** Starts no thread by itself. */
 export function makeHasher(): Hasher {
   let thread: Thread | undefined
   let jobs = 0

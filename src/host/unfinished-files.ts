@@ -29,6 +29,7 @@ function here(): string {
   return createHash('sha256').update(`${hostname()}\n${processes}`).digest('hex').slice(0, 12)
 }
 
+/** A new name for a file being written, which tells `clearUnfinished` who writes it. */
 export const unfinishedName = (kind: Kind): string => `.svc-${kind}-${here()}-${process.pid}-${randomHex(6)}.tmp`
 
 /** Removes files of a kind that killed processes left in a folder; never those being written. */

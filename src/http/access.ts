@@ -23,6 +23,7 @@ interface AccessOptions {
   checkedAt: number
 }
 
+/** Access of one request, from the guard's check on. */
 export function makeAccess({ accounts, caller, check, checkedAt }: AccessOptions): Access {
   // A refusal is final: nothing else of this request may pass.
   let refusal: Error | undefined

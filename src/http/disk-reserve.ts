@@ -13,6 +13,7 @@ export interface DiskReserve {
   assertRoom(bytes: number, when?: 'lately' | 'now'): Promise<void>
 }
 
+/** Guards the disk that receives uploads. */
 export function makeDiskReserve(disk: HostStatus['disk']): DiskReserve {
   let last: { at: number; room: Promise<number> } | undefined
   async function room(): Promise<number> {

@@ -46,6 +46,7 @@ function retryAfterOf(text = ''): number | undefined {
   return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_RETRY_AFTER) : undefined
 }
 
+/** The meaning of a status of 400 or more. `retryAfter` is in seconds. */
 export function modelErrorOfStatus(status: number, server: ModelServer, retryAfter?: number): ModelError {
   const { host } = new URL(server.url)
   const said = { status, retryAfter }

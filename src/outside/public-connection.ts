@@ -23,6 +23,7 @@ export interface ConnectionOptions {
 /** Most addresses tried per name, one after the other. */
 const TRIED = 3
 
+/** The refusal of an address that is not public, against server-side request forgery (CWE-918). */
 export const privateAddress = (host: string): Fault =>
   fault('forbidden', { text: `${host} is not on the public internet; addresses of private networks are not fetched.` })
 

@@ -95,7 +95,11 @@ const walks: Record<string, Walk> = {
   'server: prints': { args: ['files', 'ls'] },
   'server: prints or changes': { args: ['files', 'get', '/one.txt', '$WORK/one.txt', '--force'] },
   'server: prints or changes, confirms': {
-    before: [['component', 'profile', 'save', 'Walked']],
+    // Several profiles can have one name, and an interrupted run may have left this one.
+    before: [
+      ['component', 'profile', 'remove', 'Walked', '--yes'],
+      ['component', 'profile', 'save', 'Walked'],
+    ],
     args: ['component', 'profile', 'remove', 'Walked'],
     asks: 'Walked',
     missing: /--yes/,

@@ -50,8 +50,10 @@ const TOKEN = /^[0-9a-f]{64}$/
 const PROFILE = /^[a-z0-9][a-z0-9._-]{0,63}$/i
 
 export const isProfileName = (text: string): boolean => PROFILE.test(text)
+/** A device token: 256 bits as lower-case hex. */
 export const isToken = (text: unknown): text is string => typeof text === 'string' && TOKEN.test(text)
 
+/** The path of the credentials, mode 0600 (XDG Base Directory Specification). */
 export const credentialsFile = (env: Env): string => join(userFolder('config', env), 'svc', 'credentials.json')
 
 /** Stored credentials; empty if there are none. Rejects a file that is damaged or that others can read. */

@@ -22,11 +22,13 @@ async function folderOf(api: Api, room: ChatRoom): Promise<string> {
   return folder
 }
 
+/** The files in the folder of a room. Throws `not_found` if the room has none. */
 export async function roomFiles(api: Api, room: ChatRoom): Promise<RoomFile[]> {
   const { items } = await api.call(filesystem.actions.list, { path: await folderOf(api, room) })
   return items.filter(({ type }) => type === 'file')
 }
 
+/** Uploads a local file under its own name; `size` is in bytes. Throws `exists` instead of replacing a file. */
 export async function uploadToRoom(api: Api, room: ChatRoom, local: string): Promise<{ name: string; size: number }> {
   const name = basename(local).normalize('NFC')
   const found = await stat(local)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { fault } from '../../contract/errors.ts'
 import { filesystem } from '../../contract/filesystem.ts'
 import { syncFiles } from '../../contract/sync-files.ts'
-import type { Api, CallOptions } from '../api.ts'
+import type { Api } from '../api.ts'
 import { isShared } from './remote-files.ts'
 import { knownTime } from './modification-time.ts'
 import { Unreachable } from '../errors.ts'
@@ -19,9 +19,9 @@ export interface Download {
 }
 
 /** Opens a file of the account, or of one of its rooms, for reading. */
-export async function download(api: Api, path: string, options: CallOptions = {}): Promise<Download> {
+export async function download(api: Api, path: string): Promise<Download> {
   const action = isShared(path) ? filesystem.actions.download : syncFiles.actions.download
-  const answer = await api.receive(action, { path }, options)
+  const answer = await api.receive(action, { path })
   const { headers, body } = answer
   const sha256 = headers['x-file-sha256'] ?? ''
   if (!/^[0-9a-f]{64}$/.test(sha256)) {

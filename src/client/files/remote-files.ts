@@ -10,12 +10,14 @@ export type RemoteItem = Answer<typeof filesystem.actions.list>['items'][number]
 /** Normalises a path of the account: leading and trailing slashes are optional. */
 export const remotePath = (text: string): string => `/${text.replace(/^\/+|\/+$/g, '')}`
 
+/** The last segment; empty for the root. */
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 export const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('/')) || '/'
 
 /** Whether a path belongs to the files of chat rooms, which the sync API does not cover. */
 export const isShared = (path: string): boolean => /^\/teamchat(?:\/|$)/i.test(path)
 
+/** The path of a name in a folder. */
 export const below = (folder: string, name: string): string => `${folder === '/' ? '' : folder}/${name}`
 
 /** The entries of a folder; undefined if there is no such folder. */
@@ -51,6 +53,7 @@ export interface RemoteTree {
   directories: string[]
 }
 
+/** All files and folders below a folder, at one moment except in rooms. Sizes in bytes. */
 export async function readTree(api: Api, folder: string): Promise<RemoteTree> {
   if (isShared(folder)) return readShared(api, folder)
   const answer = await readJson(await api.receive(syncFiles.actions.manifest, {}), api.url)
@@ -89,6 +92,7 @@ export async function makeFolder(api: Api, path: string): Promise<{ created: boo
   }
 }
 
+/** Moves or renames a file or folder. Throws `not_found`, and `exists` if `to` is taken. */
 export async function movePath(api: Api, from: string, to: string): Promise<void> {
   const action = isShared(from) || isShared(to) ? filesystem.actions.move : syncFiles.actions.move
   await api.call(action, { from, to })

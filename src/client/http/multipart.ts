@@ -8,6 +8,7 @@ export interface Multipart {
   size: number
 }
 
+/** `size` is the length of the content in bytes; the content is read once (RFC 7578). */
 export function multipartFile(name: string, content: AsyncIterable<Uint8Array>, size: number): Multipart {
   const boundary = `svc-${randomHex(16)}`
   // Escapes a parameter as browsers do (WHATWG HTML, multipart/form-data encoding).

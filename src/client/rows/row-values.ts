@@ -52,6 +52,7 @@ export function rowFrom(table: TableName, pairs: readonly string[]): Row {
   return row
 }
 
+/** Splits `column=value` at the first equals sign. Throws `BadRow`. */
 export function splitPair(pair: string): [column: string, value: string] {
   const at = pair.indexOf('=')
   if (at < 1) throw new BadRow(`"${pair}" is not of the form column=value.`)

@@ -59,9 +59,10 @@ const ARGON2ID = /^\$argon2id\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[A-Za-
 const MAX_COST = { memory: 262_144, passes: 16, lanes: 16 } as const
 
 /** Refuses values that are not argon2id hashes or too expensive to verify. */
-export function assertPasswordHash(hash: string, field = 'password_hash'): void {
+export function assertPasswordHash(hash: string): void {
   const [, memory, passes, lanes] = ARGON2ID.exec(hash) ?? []
-  if (memory === undefined) throw invalidField(field, 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
+  if (memory === undefined)
+    throw invalidField('password_hash', 'A password hash has the form $argon2id$v=19$m=…,t=…,p=…$…$….')
   const isAffordable =
     Number(memory) >= 8 &&
     Number(memory) <= MAX_COST.memory &&
@@ -71,7 +72,7 @@ export function assertPasswordHash(hash: string, field = 'password_hash'): void 
     Number(lanes) <= MAX_COST.lanes
   if (!isAffordable)
     throw invalidField(
-      field,
+      'password_hash',
       'The parameters of the password hash are out of range (m at most 262144, t and p at most 16).',
     )
 }

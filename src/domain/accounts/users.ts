@@ -1,15 +1,9 @@
-import type { Clock } from '../../base/clock.ts'
 import { accountByName } from '../../storage/accounts/accounts.ts'
-import type { Database, Writer } from '../../storage/engine/database.ts'
-import type { Lifetime } from '../../storage/accounts/device-tokens.ts'
-import type { Audit } from '../instance/instance.ts'
+import type { Writer } from '../../storage/engine/database.ts'
 import type { Actor } from './actor.ts'
 import { makeListing, type Listing } from './listing.ts'
-import type { Lockout } from './lockout.ts'
 import type { NewAccounts, NewUser } from './new-accounts.ts'
-import type { Passwords } from './passwords.ts'
 import { makeRemoval, type Removal } from './removal.ts'
-import type { RemovalJobs } from './removal-jobs.ts'
 import { makeUserChanges, type UserChanges } from './user-changes.ts'
 import { missingUser, withoutHash, type User } from './user.ts'
 import { normalName } from './usernames.ts'
@@ -21,19 +15,11 @@ export interface Users extends Listing, UserChanges, Removal {
   byName(username: string): Promise<User>
 }
 
-export interface UsersDeps {
-  database: Database
-  clock: Clock
-  passwords: Passwords
-  lockout: Lockout
-  newAccounts: NewAccounts
-  audit: Audit
-  lifetime: () => Promise<Lifetime>
-  policy: () => Promise<{ defaultQuotaBytes: number; hostName: string }>
-  removalJobs: RemovalJobs
-}
+type Deps = Parameters<typeof makeListing>[0] &
+  Parameters<typeof makeUserChanges>[0] &
+  Parameters<typeof makeRemoval>[0] & { newAccounts: NewAccounts }
 
-export function makeUsers(deps: UsersDeps): Users {
+export function makeUsers(deps: Deps): Users {
   const { database, newAccounts } = deps
   return {
     ...makeListing(deps),

@@ -81,6 +81,7 @@ async function nodesOf(on: Reader, user: number): Promise<Counted[]> {
   return counted
 }
 
+/** How many messages of an account stand in rooms with other members. */
 export async function sharedMessagesOf(on: Reader, user: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from messages where user_id = ${user}
     and room_id in (select room_id from room_members where user_id <> ${user})`.execute(on.q)

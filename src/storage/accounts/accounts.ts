@@ -184,6 +184,7 @@ type Changes = Partial<
   Pick<UserRow, 'display_name' | 'avatar_color' | 'role' | 'quota_bytes' | 'password_hash' | 'disabled_at'>
 >
 
+/** Changes columns of an account; `now` in ms. Nothing happens if the account is gone. */
 export const updateAccount = (tx: Writer, id: number, changes: Changes, now: number) =>
   tx.q
     .updateTable('users')

@@ -13,11 +13,13 @@ const throttleQuery = prepared<{ hash: string }, LoginThrottleRow>(({ q, p }) =>
   q.selectFrom('login_throttles').selectAll().where('name_hash', '=', p.hash),
 )
 
+/** Times in ms since 1970; an unknown name has no failures. */
 export async function throttleOf(on: Reader, hash: string): Promise<Throttle> {
   const row = await first(throttleQuery(on, { hash }))
   return { failedAt: row ? (JSON.parse(row.failed_at) as number[]) : [], lockedUntil: row?.locked_until ?? 0 }
 }
 
+/** Replaces the record; `expiresAt` in ms is when the sweep may remove it. */
 export async function storeThrottle(tx: Writer, hash: string, throttle: Throttle, expiresAt: number): Promise<void> {
   const values = {
     failed_at: JSON.stringify(throttle.failedAt),

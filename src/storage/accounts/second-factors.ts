@@ -72,9 +72,11 @@ const failuresQuery = prepared<{ user: number; failures: number; lockedUntil: nu
     .where('user_id', '=', p.user),
 )
 
+/** Wrong codes in a row, and the end of the lock in ms since 1970 (0: none). */
 export const storeFailures = (tx: Writer, user: number, failures: number, lockedUntil: number) =>
   failuresQuery(tx, { user, failures, lockedUntil })
 
+/** Replaces all backup codes; `hashes` are keyed with `salt`. */
 export async function replaceBackupCodes(tx: Writer, user: number, salt: string, hashes: string[]): Promise<void> {
   await tx.q.deleteFrom('backup_codes').where('user_id', '=', user).execute()
   await tx.q.updateTable('second_factors').set({ code_salt: salt }).where('user_id', '=', user).execute()

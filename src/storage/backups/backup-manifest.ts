@@ -57,6 +57,7 @@ export function newId(now: number): string {
   return `${idTime(now)}-${within.toString(16).padStart(4, '0')}`
 }
 
+/** Size in bytes and SHA-256 of a piece. */
 export const pieceOf = (data: Uint8Array): Piece => ({
   sha256: createHash('sha256').update(data).digest('hex'),
   size: data.length,

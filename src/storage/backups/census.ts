@@ -21,6 +21,7 @@ export interface Census {
 const fact = async (on: Reader, key: string): Promise<string> =>
   (await on.q.selectFrom('instance').select('value').where('key', '=', key).executeTakeFirst())?.value ?? ''
 
+/** Counts every table, so it takes time in proportion to the database. */
 export async function censusOf(on: Reader): Promise<Census> {
   const rows: Record<string, number> = {}
   const tables = await on.q.introspection.getTables()

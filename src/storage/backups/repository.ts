@@ -74,6 +74,7 @@ const WIDTH = 8
 const MAX_HEADER = 4_096
 const HEX = /^[0-9a-f]{32}$/
 
+/** Throws `DamagedBackup`, or `BadRepository` for the format of a newer version. */
 export function parseHeader(text: string, place: string): RepositoryHeader {
   try {
     const { format, repository, server_id, encrypted } = JSON.parse(text) as Partial<RepositoryHeader>

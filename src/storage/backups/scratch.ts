@@ -34,8 +34,10 @@ const scratchAt = (file: string): Scratch => ({
   },
 })
 
+/** Bytes of a file. */
 export const lengthOf = async (file: string): Promise<number> => (await stat(file)).size
 
+/** SHA-256 of each piece of a file, in order; `size` in bytes. */
 export async function piecesOf(file: string): Promise<Manifest['database']> {
   const handle = await open(file, 'r')
   try {

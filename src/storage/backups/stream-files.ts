@@ -89,6 +89,7 @@ export async function readBase(
   }
 }
 
+/** Stores the base of a chapter, flushed when it resolves. Throws EEXIST if it has one. */
 export async function storeBase(
   folder: string,
   chapter: Chapter,
@@ -196,6 +197,7 @@ export interface ChapterWriter {
   close(): Promise<void>
 }
 
+/** Begins the next chapter of a stream, in a new folder. */
 export async function beginChapter(folder: string, key: Uint8Array | undefined, now: number): Promise<ChapterWriter> {
   const number = ((await chaptersIn(folder)).at(-1)?.number ?? 0) + 1
   const id = newId(now)

@@ -20,6 +20,7 @@ const roomsQuery = prepared<{ user: number }, { room_id: number; behind: number 
     .where('r.feed_stamp', 'is not', null),
 )
 
+/** Large rooms of a member; `isBehind` if the feed does not have all their changes yet. */
 export const largeRoomsOf = async (on: Reader, user: number): Promise<LargeRoom[]> =>
   (await roomsQuery(on, { user })).map(({ room_id, behind }) => ({ room_id, isBehind: behind === 1 }))
 

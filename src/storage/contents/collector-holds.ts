@@ -58,6 +58,7 @@ export async function holdCollector(database: Pick<Database, 'write'>): Promise<
 /** Whether the collector is blocked now, by the clock of this machine. */
 export const collectorIsHeld = async (on: Reader): Promise<boolean> => (await currentHolds(on)).length > 0
 
+/** IDs of the holds that have not expired. */
 export async function currentHolds(on: Reader): Promise<string[]> {
   const rows = await on.q.selectFrom('collector_holds').select('id').where(isCurrent(Date.now())).execute()
   return rows.map(({ id }) => id)

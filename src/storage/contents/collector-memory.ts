@@ -23,12 +23,14 @@ const KEY = 'collector'
 const RECORD_EVERY = 5 * SECOND
 const SLACK = 10 * SECOND
 
+/** Times in ms since 1970, sizes in bytes. */
 export async function memoryOf(on: Reader): Promise<CollectorMemory> {
   const stored = await findFact(on, KEY)
   const known = stored === undefined ? {} : (JSON.parse(stored) as Partial<CollectorMemory>)
   return { seen: null, absences: [], swept: 0, doomed: [], most: { contents: 0, bytes: 0 }, ...known }
 }
 
+/** Changes some of the fields in one transaction. */
 export async function remember(
   tx: Writer,
   change: (memory: CollectorMemory) => Partial<CollectorMemory>,

@@ -91,6 +91,7 @@ async function* joined(head: Uint8Array[], rest: AsyncIterator<Uint8Array>): Asy
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
+/** The contents of all accounts: small ones in the database, others in the blob store. */
 export function makeContents(database: Database, blobs: BlobStore): Contents {
   const recordWhile = makeStoringRecord(database)
 

@@ -50,6 +50,7 @@ export async function releasedBy(on: Reader, user: number): Promise<{ bytes: num
   return { bytes: Number(bytes), entries: Number(entries) }
 }
 
+/** Hashes of at most `limit` of them, by hash. */
 export async function someReleasedBy(on: Reader, user: number, limit: number): Promise<string[]> {
   const rows = await on.q
     .selectFrom('released_contents')

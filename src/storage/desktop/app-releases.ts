@@ -82,4 +82,5 @@ const servedQuery = prepared<{ slug: string; path: string }, { sha256: string; s
     .where('app_files.path', '=', p.path),
 )
 
+/** A file of the active release of an app; `size` in bytes. */
 export const servedFile = (on: Reader, slug: string, path: string) => first(servedQuery(on, { slug, path }))

@@ -203,6 +203,7 @@ export async function repairDataUsage(tx: Writer, drifts: readonly DataDrift[]):
       .execute()
 }
 
+/** Counts the accounts whose counters a migration left at -1; for others it costs one query. */
 export async function countUncounted(on: Reader, rows: readonly CountedRows[]): Promise<void> {
   const waiting = sql`(select user_id from data_usage where kind = 'rows' and items < 0)`
   const { rows: some } = await sql`select 1 from data_usage where kind = 'rows' and items < 0 limit 1`.execute(on.q)
@@ -229,6 +230,7 @@ const usageQuery = prepared<{ user: number; kind: DataKind }, DataUsage>(({ q, p
   q.selectFrom('data_usage').select(['items', 'bytes']).where('user_id', '=', p.user).where('kind', '=', p.kind),
 )
 
+/** Items and bytes of one kind of data. */
 export const dataUsage = async (on: Reader, user: number, kind: DataKind): Promise<DataUsage> =>
   (await first(usageQuery(on, { user, kind }))) ?? { items: 0, bytes: 0 }
 

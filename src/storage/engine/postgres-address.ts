@@ -27,6 +27,7 @@ export function parsePostgresAddress(text: string): PostgresAddress | undefined 
   return areComplete && urls.every((url) => URL.canParse(url)) ? { urls, hosts, path } : undefined
 }
 
+/** Like `parsePostgresAddress`, but throws. The message contains no password. */
 export function postgresAddress(text: string): PostgresAddress {
   const address = parsePostgresAddress(text)
   if (!address) throw new Error('The address of the database is not of the form postgres://USER:PASSWORD@HOST/NAME.')

@@ -88,7 +88,7 @@ async function notEmptyError(tx: Reader, from: Reader): Promise<NotEmpty> {
  * Copies every row of `from`, a SQLite database that nothing writes to. Both must have the current schema. Throws
  * `NotEmpty` if there are accounts; nothing is changed on failure.
  */
-export async function fillPostgres(database: Database, from: Reader, progress?: (done: number, due: number) => void) {
+export async function fillPostgres(database: Database, from: Reader) {
   await database.write('instance', async (tx) => {
     const somebody = await tx.q.selectFrom('users').select('id').limit(1).executeTakeFirst()
     if (somebody) throw await notEmptyError(tx, from)
@@ -98,10 +98,7 @@ export async function fillPostgres(database: Database, from: Reader, progress?: 
       // Rows are copied as they are: triggers would count and queue them once more.
       for (const { name } of tables) await sql`alter table ${sql.table(name)} disable trigger user`.execute(tx.q)
       for (const { name } of tables) await sql`delete from ${sql.table(name)}`.execute(tx.q)
-      for (const [index, table] of tables.entries()) {
-        await fillTable(tx, from, table)
-        progress?.(index + 1, tables.length)
-      }
+      for (const table of tables) await fillTable(tx, from, table)
       for (const { name } of tables) await sql`alter table ${sql.table(name)} enable trigger user`.execute(tx.q)
       await fillCounters(tx, from, tables)
     })

@@ -134,6 +134,7 @@ function changesOf(at: number, found: readonly (LogPages | undefined)[]): PageCh
   return pageCount === undefined ? undefined : { at, pages, pageCount }
 }
 
+/** Opens the stream of a database in WAL mode, whose checkpoints it takes over. */
 export function openSqlitePageStream(path: string): PageStream {
   const real = realpathSync(path)
   // Never closed: that would drop the locks that all connections of this process have on the file.

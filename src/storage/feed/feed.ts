@@ -58,6 +58,7 @@ const pageQuery = prepared<
 export const nextPage = (on: Reader, user: number, after: number, limit: number) =>
   pageQuery(on, { user, after, limit })
 
+/** The feed of a synchronised table of `contract/tables.ts`. */
 export function tableSource(shape: TableShape): FeedSource {
   const columns = [...commonColumns, ...shape.columns.map(({ name }) => name)]
   return source(

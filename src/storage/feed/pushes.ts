@@ -36,6 +36,7 @@ export async function rememberOperations(tx: Writer, rows: readonly PushedOperat
   )
 }
 
+/** The stored response to a request with this idempotency key. */
 export const keyedAnswer = (on: Reader, user: number, key: string) => first(keyQuery(on, { user, key }))
 
 export const rememberAnswer = (tx: Writer, row: IdempotencyKeyRow) =>

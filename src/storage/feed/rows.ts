@@ -161,6 +161,7 @@ function alteration(shape: TableShape): Pick<RowTable, 'update' | 'remove' | 'si
   }
 }
 
+/** Queries of a synchronised table of `contract/tables.ts`. Units of work check rights and limits. */
 export function rowTable(shape: TableShape): RowTable {
   const name = shape.name
   const shown = [...commonColumns, ...shape.columns.map((column) => column.name)]

@@ -140,6 +140,7 @@ export async function rootOf(on: Reader, user: number): Promise<number> {
 export const mtimeOf = async (on: Reader, node: number): Promise<number> =>
   (await on.q.selectFrom('nodes').select('mtime').where('id', '=', node).executeTakeFirstOrThrow()).mtime
 
+/** The live entry of a folder with this `name_key`. */
 export const childOf = (on: Reader, parent: number, key: string): Promise<Node | undefined> =>
   first(childQuery(on, { parent, key }))
 

@@ -157,6 +157,7 @@ export async function nextUnfinished(on: Reader, user: number, given: number): P
   return rows[0]
 }
 
+/** Accounts with trees that are being moved, copied or removed. */
 export async function usersUnfinished(on: Reader): Promise<number[]> {
   const { rows } = await sql<{ user_id: number }>`select distinct user_id from trash where state <> 'kept'`.execute(
     on.q,
@@ -238,6 +239,7 @@ const awaitedQuery = prepared<{ parent: number; key: string }, { id: number }>((
 export const isAwaited = async (on: Reader, parent: number, key: string): Promise<boolean> =>
   (await first(awaitedQuery(on, { parent, key }))) !== undefined
 
+/** Those of the hashes that the database knows. */
 export async function presentContents(on: Reader, hashes: readonly string[]): Promise<Set<string>> {
   const rows = await on.q.selectFrom('contents').select('sha256').where('sha256', 'in', hashes).execute()
   return new Set(rows.map(({ sha256 }) => sha256))

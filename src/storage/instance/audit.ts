@@ -39,6 +39,7 @@ export const insertAuditEntry = (tx: Writer, entry: AuditEntry) => insertQuery(t
 
 const NEWEST_FIRST = (a: StoredAuditEntry, b: StoredAuditEntry): number => b.at - a.at || b.id - a.id
 
+/** The newest entries that match, newest first, at most `limit`. */
 export async function auditEntries(on: Reader, filter: AuditFilter): Promise<StoredAuditEntry[]> {
   // One query per kind and side, so that an index returns entries in order however long the log is.
   const kinds = filter.kinds ?? [undefined]

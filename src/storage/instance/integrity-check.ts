@@ -6,6 +6,7 @@ import { FORMER_USER } from '../accounts/former-user.ts'
 // Checks the rows against the assumptions of the code. Each query returns at most `limit` violations; requests never
 // run them. Constraints of the database are checked too: others can change files, and disks fail.
 
+/** Tables of applied migrations that the database does not have. */
 export async function missingTables(on: Reader, dialect: SchemaDialect): Promise<string[]> {
   const applied = await appliedMigrations(on)
   const there = new Set((await on.q.introspection.getTables()).map(({ name }) => name))

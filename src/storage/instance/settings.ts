@@ -10,6 +10,7 @@ const versionQuery = prepared<Record<string, never>, { value: string }>(({ q }) 
 
 export const settingsVersion = async (on: Reader): Promise<string> => (await first(versionQuery(on, {})))?.value ?? ''
 
+/** Values as JSON text, by name. */
 export async function storedSettings(on: Reader): Promise<Map<string, string>> {
   const rows = await on.q.selectFrom('settings').selectAll().where('key', '!=', VERSION).execute()
   return new Map(rows.map(({ key, value }) => [key, value]))

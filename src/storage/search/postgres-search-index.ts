@@ -24,6 +24,7 @@ async function createIn(tx: Writer, { text, integer, id }: SchemaDialect): Promi
   await sql`create index if not exists search_documents_scope on search_documents (scope)`.execute(tx.q)
 }
 
+/** The index as tables of the database (`tsvector`, GIN). The first use creates them. */
 export function postgresSearchIndex(database: Database): SearchIndex {
   const own = randomHex(8)
   let isCreated = false

@@ -100,6 +100,7 @@ async function openIndex(file: string, onEnd: () => void): Promise<SqliteThread>
   }
 }
 
+/** The index in a file of its own (FTS5). Methods throw `IndexDamaged` when it has to be built again. */
 export function sqliteSearchIndex(file: string): SearchIndex {
   let opening: Promise<SqliteThread> | undefined
 

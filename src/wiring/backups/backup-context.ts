@@ -58,6 +58,7 @@ async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.P
   }
 }
 
+/** What commands on backups need. If no migration is due, it opens less of the installation. */
 export async function openBackupContext(dataDir: string | undefined, env = environment): Promise<BackupContext> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
   const given = readConfig(env, await readConfigFile(directory), {})

@@ -5,6 +5,7 @@ import { version } from '../config/version.ts'
 
 type Parts = Omit<Parameters<typeof makeBackups>[0], 'version' | 'installation' | 'scratch'>
 
+/** Backups of the installation in a data directory. */
 export const ownBackups = (directory: DataDirectory, env: NodeJS.ProcessEnv, parts: Parts): Backups =>
   makeBackups({
     ...parts,

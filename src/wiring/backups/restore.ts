@@ -44,7 +44,7 @@ export interface Restored {
 /** Free space required beyond the size of the backup, in bytes: the database grows during migrations. */
 const RESERVE = 64 << 20
 
-const refusal = (text: string, exitCode: number): BadRepository => new BadRepository(text, exitCode)
+const refusal = (text: string): BadRepository => new BadRepository(text, 6)
 
 /** Where a restore is assembled, and how it becomes the data directory. */
 interface Site {
@@ -67,7 +67,7 @@ async function clearAbandoned(folder: string, prefix: string): Promise<boolean> 
 }
 
 const targetExists = (target: string): BadRepository =>
-  refusal(`${target} is not empty: restore to a new or empty folder.`, 6)
+  refusal(`${target} is not empty: restore to a new or empty folder.`)
 
 /** Refuses a target that is not empty; removes the remains of a killed restore. */
 async function clearTarget(target: string): Promise<void> {
@@ -97,7 +97,7 @@ async function openSite(path: string): Promise<Site & { target: string }> {
     if (errorCode(error) !== 'ENOENT') throw error
     return undefined
   })
-  if (found && !found.isDirectory()) throw refusal(`${path} is not a folder: restore to a new or empty one.`, 6)
+  if (found && !found.isDirectory()) throw refusal(`${path} is not a folder: restore to a new or empty one.`)
   const target = found ? await realpath(path) : path
   const parent = dirname(target)
   if (found) await clearTarget(target)

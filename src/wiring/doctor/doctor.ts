@@ -48,6 +48,7 @@ const catchingErrors = <On>(check: Check<On>): Check<On> => ({
 const failed = (error: Error, next: string) =>
   failure(error.message, damageOf(error)?.remedy ?? `fix that first: ${next}`)
 
+/** Findings of the checks, all of them by default. */
 export const examine = (local: Local, chosen = checks): Promise<Finding[]> =>
   runChecks(local, chosen.map(catchingErrors))
 

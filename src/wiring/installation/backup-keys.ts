@@ -34,6 +34,7 @@ export async function keptKey(dataDir: string, folder: string, repository: strin
   )
 }
 
+/** Keeps the key of a repository in the data directory, mode 0600, for commands without a passphrase. */
 export async function keepKey(dataDir: string, repository: string, key: Uint8Array): Promise<void> {
   await mkdir(join(dataDir, 'keys'), { recursive: true, mode: 0o700 })
   await writeDurably(keyFile(dataDir, repository), `${Buffer.from(key).toString('hex')}\n`)

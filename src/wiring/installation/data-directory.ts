@@ -28,6 +28,7 @@ export interface DataDirectory {
 export const dataDirectoryPath = (flag: string | undefined, env: NodeJS.ProcessEnv): string =>
   resolve(flag ?? (env['SVC_DATA_DIR'] || join(userFolder('data', env), 'svc')))
 
+/** The paths inside a data directory, which need not exist. */
 export const partsOf = (path: string): DataDirectory => ({
   path,
   database: join(path, 'svc.db'),

@@ -92,6 +92,7 @@ async function openDatabase(
   }
 }
 
+/** The disk, or the bucket of an `s3://` address with the credentials of the environment. */
 export async function openBlobs(
   directory: DataDirectory,
   address: string,

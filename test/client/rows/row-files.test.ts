@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseCsv } from '../../../src/base/csv.ts'
 import { formatRows, readCandidates } from '../../../src/client/rows/row-files.ts'
+import { tables } from '../../../src/contract/tables.ts'
 import { changesOf } from '../../../src/client/rows/row-import.ts'
 
 const rows = [
@@ -71,7 +72,7 @@ describe('files that are not valid', () => {
     expect(flaws('[{"title":"A"},[],{"titel":"B"}]')).toEqual([
       'row 2: a row must be a JSON object.',
       'row 2: title is missing.',
-      'row 3: svc_tasks has no column "titel": it has title, note, due_on, priority, done, done_at.',
+      `row 3: svc_tasks has no column "titel": it has ${Object.keys(tables.svc_tasks.columns).join(', ')}.`,
       'row 3: title is missing.',
     ])
   })

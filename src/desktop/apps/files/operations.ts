@@ -147,11 +147,11 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
 /** Items that were cut or copied. */
 export const clipboard = signal<{ mode: 'move' | 'copy'; paths: readonly string[] } | undefined>(undefined)
 
-export async function paste(target = folder.peek()): Promise<void> {
+export async function paste(): Promise<void> {
   const clipped = clipboard.peek()
   if (!clipped) return
   if (clipped.mode === 'move') clipboard.value = undefined
-  await transfer(clipped.mode, clipped.paths, target)
+  await transfer(clipped.mode, clipped.paths, folder.peek())
 }
 
 /** Downloads a file as it is, a folder or several items as an archive. IDs of selected items must fit into a URL. */

@@ -1,20 +1,14 @@
 import pLimit from 'p-limit'
-import { MINUTE, type Clock } from '../../../base/clock.ts'
+import { MINUTE } from '../../../base/clock.ts'
 import { isFault } from '../../../contract/errors.ts'
 import { accountById } from '../../../storage/accounts/accounts.ts'
 import { nextMention, roomsWithMentions, type Mention } from '../../../storage/assistant/mentions.ts'
-import type { Database } from '../../../storage/engine/database.ts'
 import type { Chat } from '../../chat/chat.ts'
 import type { Settings } from '../../instance/instance.ts'
-import type { Budgets } from '../models/budgets.ts'
 import type { Bounds } from '../tools/tool-calls.ts'
 import type { MentionListener } from './mention-listener.ts'
 import { withTimeLimit } from '../time-limit.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { AssistantModels } from '../models/models.ts'
-import type { ContinueRun } from '../loop.ts'
 import { makeRoomAnswer } from './room-answer.ts'
-import type { ToolsFor } from '../tools/tool.ts'
 
 const MAX_CONCURRENT_ROOMS = 4
 /** Age after which a mention is not answered any more, ms. */
@@ -22,17 +16,10 @@ const MAX_AGE = 15 * MINUTE
 /** Attempts at an answer, so that a mention that crashes the server is not retried forever. */
 const MAX_TRIES = 2
 
-interface Deps {
-  database: Database
-  clock: Clock
+type Deps = Parameters<typeof makeRoomAnswer>[0] & {
   settings: Settings
-  chat: Pick<Chat, 'assistantReplies' | 'messages' | 'rooms'>
+  chat: Pick<Chat, 'assistantReplies'>
   mentionListener: MentionListener
-  models: AssistantModels
-  continueRun: ContinueRun
-  budgets: Budgets
-  toolsFor: ToolsFor
-  ledger: Ledger
   bounds: Bounds
 }
 

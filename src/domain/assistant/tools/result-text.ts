@@ -7,9 +7,9 @@ const CUT = '\n[cut here: there is more]'
 
 const decoder = new TextDecoder()
 
-export function truncated(text: string, max: number = RESULT_BYTES): string {
-  if (fitsBytes(text, max)) return text
-  const bytes = new TextEncoder().encode(text).subarray(0, max - CUT.length)
+export function truncated(text: string): string {
+  if (fitsBytes(text, RESULT_BYTES)) return text
+  const bytes = new TextEncoder().encode(text).subarray(0, RESULT_BYTES - CUT.length)
   // Drop a character cut in two.
   return decoder.decode(bytes).replace(/\ufffd+$/, '') + CUT
 }
