@@ -149,7 +149,7 @@ const days: Record<string, Day> = {
       const id = /^ *(\d+)/m.exec(outputs['svc versions /Photos/cat.jpg']!)![1]!
       await on.run(`as ada; svc versions /Photos/cat.jpg --print ${id} > earlier`)
       expect((await readFile(join(on.home, 'earlier'))).equals(CAT)).toBe(true)
-      await on.run('as ada; svc files put -r clean-copy/Photos')
+      expect(outputs['svc rewind --user ada --to latest --from /mnt/backup/svc']).toContain('/Photos/dog.jpg')
       await expectFiles(on, 'ada')
     },
   },

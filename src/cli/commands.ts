@@ -164,6 +164,11 @@ export const nouns: Record<string, Noun> = {
       extract: () => import('./backup/extract.ts').then((m) => m.extract),
     },
   },
+  rewind: {
+    group: 'Administration',
+    summary: 'Take the files and rows of one account back to an earlier moment',
+    verbs: { '': () => import('./rewind/rewind.ts').then((m) => m.rewind) },
+  },
   seed: {
     group: 'Administration',
     summary: 'Create users, settings, apps, rooms, rows and files from one file',

@@ -11,14 +11,15 @@ export function formatTime(ms: number, withSeconds = false): string {
 }
 
 const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/
+const YESTERDAY = /^yesterday +(\d{1,2}:\d{2}(?::\d{2})?)$/i
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
 /** Times that ISO 8601 writes with four-digit years, ms since 1970. */
 const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')]
 
 /**
- * Parses a time; ms since 1970. `30m` is a duration after or before `now`, `15:00` the next or last such time of day, and
- * anything else an ISO 8601 date with or without a time. Times without a zone are local. Undefined for any other text. Throws
+ * Parses a time; ms since 1970. `30m` is a duration after or before `now`, `15:00` the next or last such time of day,
+ * `yesterday 15:00` the one of the day before today, and anything else an ISO 8601 date with or without a time. Times without a zone are local. Undefined for any other text. Throws
  * a usage error outside the years 1 to 9999.
  */
 export function parseTime(text: string, now: number, direction: 'ahead' | 'back'): number | undefined {
@@ -31,21 +32,33 @@ function readTime(trimmed: string, now: number, sign: number): number | undefine
   const duration = /^\d+$/.test(trimmed) ? undefined : parseDuration(trimmed)
   if (duration !== undefined) return now + sign * duration
   const time = TIME_OF_DAY.exec(trimmed)
-  if (time) return timeOfDay([Number(time[1]), Number(time[2]), Number(time[3] ?? 0)], now, sign)
-  return parseDate(trimmed)
+  if (time) return timeOfDay(partsOf(time), now, sign)
+  const yesterday = TIME_OF_DAY.exec(YESTERDAY.exec(trimmed)?.[1] ?? '')
+  return yesterday ? timeOn(-1, partsOf(yesterday), now) : parseDate(trimmed)
 }
 
-function timeOfDay(
-  [hours, minutes, seconds]: readonly [number, number, number],
-  now: number,
-  sign: number,
-): number | undefined {
+type Time = readonly [hours: number, minutes: number, seconds: number]
+
+const partsOf = ([, hours, minutes, seconds = '0']: readonly string[]): Time => [
+  Number(hours),
+  Number(minutes),
+  Number(seconds),
+]
+
+/** A time of the day that is `days` after today; undefined if no day has it. */
+function timeOn(days: number, [hours, minutes, seconds]: Time, now: number): number | undefined {
   if (hours > 23 || minutes > 59 || seconds > 59) return undefined
   const at = new Date(now)
   at.setHours(hours, minutes, seconds, 0)
   // By the calendar: days with a clock change do not have 24 hours.
-  if (sign > 0 ? at.getTime() <= now : at.getTime() > now) at.setDate(at.getDate() + sign)
+  at.setDate(at.getDate() + days)
   return at.getTime()
+}
+
+function timeOfDay(time: Time, now: number, sign: number): number | undefined {
+  const today = timeOn(0, time, now)
+  if (today === undefined) return undefined
+  return (sign > 0 ? today > now : today <= now) ? today : timeOn(sign, time, now)
 }
 
 function parseDate(text: string): number | undefined {

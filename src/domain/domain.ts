@@ -6,6 +6,7 @@ import type { Desktop } from './desktop/desktop.ts'
 import type { Files, Thumbnails } from './files/files.ts'
 import type { Instance } from './instance/instance.ts'
 import type { Portability } from './portability/portability.ts'
+import type { Rewind } from './rewind/rewind.ts'
 import type { Search } from './search/search.ts'
 import type { Seeding } from './seed/seed.ts'
 import type { Sync } from './sync/sync.ts'
@@ -20,6 +21,7 @@ export interface Domain {
   files: Files
   instance: Instance
   portability: Portability
+  rewind: Rewind
   search: Search
   seeding: Seeding
   sync: Sync

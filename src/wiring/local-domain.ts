@@ -17,6 +17,7 @@ import {
   type Settings,
 } from '../domain/instance/instance.ts'
 import { makePortability } from '../domain/portability/portability.ts'
+import { makeRewind } from '../domain/rewind/rewind.ts'
 import { makeSearch } from '../domain/search/search.ts'
 import { makeSeeding } from '../domain/seed/seed.ts'
 import { makeSync, shapes } from '../domain/sync/sync.ts'
@@ -206,6 +207,7 @@ async function openOn(
     files,
     policy: async () => ({ ...(await allowance()), ...(await appPolicyOf(settings)()) }),
   })
+  const rewind = makeRewind({ database, clock, accounts, files, sync, audit, identity })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files })
 
   const common = { database, clock, settings, audit }
@@ -215,7 +217,7 @@ async function openOn(
 
   const features = { accounts, assistant, backups, chat, desktop, files, instance }
   return {
-    domain: { ...features, portability, search, seeding, sync, thumbnails },
+    domain: { ...features, portability, rewind, search, seeding, sync, thumbnails },
     config: { ...given, dataDir: directory.path },
     directory,
     activity: { database: () => database.activity(), blobs: blobs.activity },

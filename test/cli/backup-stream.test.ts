@@ -202,7 +202,7 @@ test('any moment can be restored, and those before and after the stream are name
   expect((await runCommand(dataDir, 'backup', 'stream', '--status')).code).toBe(5)
 }, 120_000)
 
-test('files of a moment are listed, printed and extracted, and a moment is proven by a drill', async () => {
+test('files of a moment are listed, printed, extracted and brought back, and a moment is proven by a drill', async () => {
   const place = await installation()
   const { dataDir, to } = place
   const server = await startServe(dataDir)
@@ -230,6 +230,13 @@ test('files of a moment are listed, printed and extracted, and a moment is prove
   expect(Buffer.compare(await readFile(join(target, 'small.bin')), small)).toBe(0)
   expect(await done(dataDir, 'backup', 'show', before, '--from', to)).toContain('2 with')
   expect(await done(dataDir, 'backup', 'drill', before, '--from', to)).toMatch(/^Proven: .* 2 contents compared/)
+  await done(dataDir, 'rewind', '--user', 'ada', '--to', before, '--from', to, '--apply')
+  expect(Buffer.compare(await ada.download('/large.bin'), large)).toBe(0)
+  expect(Buffer.compare(await ada.download('/small.bin'), small)).toBe(0)
+  expect(await runCommand(dataDir, 'rewind', '--user', 'ada', '--to', '2999-01-01', '--from', to)).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('has nothing between') as string,
+  })
   const token = (await done(dataDir, 'token', 'mint', '--user', 'ada')).trim()
   const metrics = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })
   expect(await metrics.text()).toMatch(/^svc_backup_stream_lag_seconds \d/m)

@@ -2,7 +2,7 @@ import type { Browser, JobContext } from '../../domain/backups/backups.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { flag, type Globals } from '../command.ts'
 import type { Io } from '../io.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const browserFlags = { ...sourceFlags, temp: flag.text('folder for a temporary copy of the database', 'DIR') }

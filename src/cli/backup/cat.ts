@@ -1,7 +1,7 @@
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
-import { BACKUP_NAMES } from './backup-source.ts'
+import { BACKUP_NAMES } from '../backup-source.ts'
 
 export const cat = command({
   name: 'backup cat',

@@ -6,7 +6,7 @@ import { pluralize } from '../../base/counts.ts'
 import { usage } from '../exit.ts'
 import { errorMessage } from '../error-message.ts'
 import { contentText, damageText, documentOf } from './backup-summary.ts'
-import { passphraseFlags, passphraseSource, sourceOptions } from './backup-source.ts'
+import { passphraseFlags, passphraseSource, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const create = command({

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { contentText, documentOf } from './backup-summary.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 export const drill = command({

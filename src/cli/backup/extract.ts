@@ -8,7 +8,7 @@ import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
-import { BACKUP_NAMES } from './backup-source.ts'
+import { BACKUP_NAMES } from '../backup-source.ts'
 
 /** Left-out files shown as text; `--json` lists all. */
 const MAX_LISTED = 20

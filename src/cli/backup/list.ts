@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../time-format.ts'
 import { documentOf } from './backup-summary.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 
 export const list = command({
   name: 'backup list',

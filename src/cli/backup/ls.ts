@@ -6,7 +6,7 @@ import { command, flag } from '../command.ts'
 import type { Io } from '../io.ts'
 import { formatTime } from '../time-format.ts'
 import { withBackupBrowser, browserFlags } from './backup-browser.ts'
-import { BACKUP_NAMES } from './backup-source.ts'
+import { BACKUP_NAMES } from '../backup-source.ts'
 
 export const ls = command({
   name: 'backup ls',

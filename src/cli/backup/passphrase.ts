@@ -1,7 +1,7 @@
 import type { Backups } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 
 export const passphrase = command({
   name: 'backup passphrase',

@@ -2,7 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { cancelled, command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { damageText } from './backup-summary.ts'
-import { passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 
 const keepFlag = (summary: string) => flag.integer(summary, 'N', 0, 10_000)
 

@@ -3,7 +3,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../time-format.ts'
 import { documentOf } from './backup-summary.ts'
-import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 
 export const show = command({
   name: 'backup show',

@@ -4,7 +4,7 @@ import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
-import { passphraseFlags, passphraseSource } from './backup-source.ts'
+import { passphraseFlags, passphraseSource } from '../backup-source.ts'
 
 const DAYS = 7
 

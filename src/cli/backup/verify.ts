@@ -2,7 +2,7 @@ import { formatSize } from '../../base/sizes.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from './backup-source.ts'
+import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 /** Problems shown as text; `--json` lists all. */

@@ -1,11 +1,12 @@
 import { fault } from '../../contract/errors.ts'
 import { accountByName } from '../../storage/accounts/accounts.ts'
-import { DamagedBackup, type Manifest } from '../../storage/backups/backup-manifest.ts'
+import { DamagedBackup, type Manifest, type Piece } from '../../storage/backups/backup-manifest.ts'
 import { assembleDatabase, ownScratch } from '../../storage/backups/scratch.ts'
 import { verified } from '../../storage/backups/file-bytes.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
 import { childOf, rootOf, subtreeOf, type Node } from '../../storage/files/nodes.ts'
 import { FORMER_USER } from '../../storage/accounts/former-user.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { openCopy } from '../../storage/engine/sqlite-copy.ts'
 import { nameKey, segmentsOf } from '../files/files.ts'
 import type { JobContext } from './job-context.ts'
@@ -113,17 +114,24 @@ export async function browseBackup(
       return withPaths(await subtreeOf(at, node, MAX_ENTRIES), path)
     },
 
-    async *read({ sha256, size }) {
-      const row = await at.q.selectFrom('contents').select('data').where('sha256', '=', sha256!).executeTakeFirst()
-      if (!row) throw new DamagedBackup(`The content ${sha256} is missing.`)
-      yield* row.data ? verified({ sha256: sha256!, size }, only(row.data)) : source.read({ sha256: sha256!, size })
-    },
+    read: ({ sha256, size }) => contentIn(at, source, { sha256: sha256!, size }),
 
     async close() {
       copy.close()
       await clear()
     },
   }
+}
+
+/** The bytes of a content of a backup whose database is `at`, verified. Throws `DamagedBackup`. */
+export async function* contentIn(
+  at: Reader,
+  source: BackupSource,
+  { sha256, size }: Piece,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const row = await at.q.selectFrom('contents').select('data').where('sha256', '=', sha256).executeTakeFirst()
+  if (!row) throw new DamagedBackup(`The content ${sha256} is missing.`)
+  yield* row.data ? verified({ sha256, size }, only(row.data)) : source.read({ sha256, size })
 }
 
 async function* only(data: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -2,14 +2,14 @@ import { options } from '../instance/instance.ts'
 import type { Keep } from './retention.ts'
 
 export type { Manifest } from '../../storage/backups/backup-manifest.ts'
-export { browseBackup, type AccountInBackup, type Browser, type Entry } from './backup-browser.ts'
+export { browseBackup, contentIn, type AccountInBackup, type Browser, type Entry } from './backup-browser.ts'
 export type { Created, Target } from './creation.ts'
 export type { JobContext } from './job-context.ts'
 export { LONG_AGO, type Backups } from './instance-backups.ts'
 export { planPruning, type Pruning } from './pruning.ts'
 export { rebuild, type Lost } from './rebuild.ts'
 export type { Keep } from './retention.ts'
-export { verify } from './verification.ts'
+export { databaseProblems, verify } from './verification.ts'
 
 /** Retention without settings. */
 export const defaultRetention: Keep = {

@@ -24,6 +24,7 @@ export const auditKinds = {
   'user.unlocked': 'an account unlocked',
   'user.exported': 'an account exported to an archive',
   'user.imported': 'an account imported from an archive',
+  'user.rewound': 'files and rows of an account taken back to an earlier moment',
   'user.removed': 'an account removed permanently',
   'setup.done': 'the first administrator created with the set-up link',
   'maintenance.on': 'maintenance started or changed',

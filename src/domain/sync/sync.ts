@@ -8,7 +8,7 @@ import { makeTakeOver } from './take-over.ts'
 import { makePush } from './push.ts'
 
 export { insertRowsIn, rowsOf, rowVersion, updateRowIn, type WholeRow } from './bulk-rows.ts'
-export { undoableRows, type RowChange } from './undoable-rows.ts'
+export { ownValues, rowIn, undoableRows, type RowChange } from './undoable-rows.ts'
 export { refuse as refuseRow } from './row-checks.ts'
 export { shapes } from './table-shapes.ts'
 

@@ -17,7 +17,7 @@ export type RowChange =
 const rowTables = new Map(shapes.map((shape) => [shape.name, rowTable(shape)]))
 
 /** A row of an account in API format. */
-async function rowIn(on: Reader, user: number, table: TableName, id: number): Promise<Values | undefined> {
+export async function rowIn(on: Reader, user: number, table: TableName, id: number): Promise<Values | undefined> {
   const row = await rowTables.get(table)!.get(on, user, id)
   if (row) toWire(table)(row)
   return row
@@ -38,7 +38,7 @@ async function one(tx: Writer, user: number, operation: Operation, now: number):
 const common: readonly string[] = commonColumns
 
 /** The columns that the owner writes. */
-const ownValues = (row: Values): Values =>
+export const ownValues = (row: Values): Values =>
   Object.fromEntries(Object.entries(row).filter(([name]) => !common.includes(name)))
 
 /** Undoable changes of rows, each a step of a transaction. */

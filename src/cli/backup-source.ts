@@ -1,10 +1,10 @@
-import { byteLength } from '../../base/text.ts'
-import type { Passphrases } from '../../wiring/backups/backup-locations.ts'
-import { flag, type Globals } from '../command.ts'
-import { usage } from '../exit.ts'
-import type { Io } from '../io.ts'
-import { readSecret } from '../password.ts'
-import { parseTime } from '../time-format.ts'
+import { byteLength } from '../base/text.ts'
+import type { Passphrases } from '../wiring/backups/backup-locations.ts'
+import { flag, type Globals } from './command.ts'
+import { usage } from './exit.ts'
+import type { Io } from './io.ts'
+import { readSecret } from './password.ts'
+import { parseTime } from './time-format.ts'
 
 // Where backups are searched, and where the passphrase comes from.
 

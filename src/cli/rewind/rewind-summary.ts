@@ -1,0 +1,70 @@
+import type { ChalkInstance } from 'chalk'
+import { pluralize } from '../../base/counts.ts'
+import { printable } from '../../base/text.ts'
+import type { Difference, TableDifference } from '../../domain/rewind/rewind.ts'
+
+/** Paths shown as text; `--json` lists all. */
+const MAX_LISTED = 20
+
+export const isEmpty = ({ restored, replaced, removed, rows }: Difference): boolean =>
+  restored.length + replaced.length + removed.length === 0 && [...rows.values()].every((table) => countOf(table) === 0)
+
+const countOf = ({ restored, replaced, removed }: TableDifference): number =>
+  restored.length + replaced.length + removed.length
+
+interface Shown {
+  path: string
+  sha256: string | null
+}
+
+const shown = ({ path, sha256 }: Shown): string => (sha256 === null ? `${path}/` : path)
+
+function section(title: string, entries: readonly Shown[], paint: ChalkInstance): string[] {
+  if (entries.length === 0) return []
+  const paths = entries.slice(0, MAX_LISTED).map((entry) => `    ${printable(shown(entry))}`)
+  const more = entries.length > MAX_LISTED ? [`    … and ${entries.length - MAX_LISTED} more (--json lists all)`] : []
+  return [`  ${paint.bold(title)}`, ...paths, ...more]
+}
+
+function fileCount(entries: readonly Shown[], files = entries.filter(({ sha256 }) => sha256 !== null).length): string {
+  const folders = entries.filter(({ sha256 }) => sha256 === null).length
+  const parts = [
+    ...(files > 0 ? [pluralize(files, 'file')] : []),
+    ...(folders > 0 ? [pluralize(folders, 'folder')] : []),
+  ]
+  return parts.join(' and ')
+}
+
+function tableLine([table, { restored, replaced, removed }]: [string, TableDifference]): string[] {
+  const parts = [
+    ...(restored.length > 0 ? [`${pluralize(restored.length, 'row')} restored`] : []),
+    ...(replaced.length > 0 ? [`${pluralize(replaced.length, 'row')} changed back`] : []),
+    ...(removed.length > 0 ? [`${pluralize(removed.length, 'row')} removed`] : []),
+  ]
+  return parts.length > 0 ? [`  ${table}: ${parts.join(', ')}`] : []
+}
+
+/** What a rewind changes, for people. */
+export function differenceText(difference: Difference, paint: ChalkInstance): string {
+  const { restored, replaced, removed, removedFiles, rows } = difference
+  const earlier = replaced.map(({ old }) => old)
+  return [
+    ...section(`${fileCount(restored)} restored`, restored, paint),
+    ...section(`${fileCount(earlier)} replaced by the earlier content`, earlier, paint),
+    ...section(`${fileCount(removed, removedFiles)} moved to the trash`, removed, paint),
+    ...[...rows].flatMap(tableLine),
+  ].join('\n')
+}
+
+/** The same as a document. */
+export const documentOf = ({ restored, replaced, removed, rows }: Difference) => ({
+  files: { restored: restored.map(shown), replaced: replaced.map(({ old }) => old.path), removed: removed.map(shown) },
+  rows: Object.fromEntries(
+    [...rows]
+      .filter(([, table]) => countOf(table) > 0)
+      .map(([name, table]) => [
+        name,
+        { restored: table.restored.length, replaced: table.replaced.length, removed: table.removed.length },
+      ]),
+  ),
+})
