@@ -31,7 +31,7 @@ const exploring = [
   'test/domain/instance/storage-check.test.ts',
   'test/http/{ack-order,crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
-  'test/package/install.test.ts',
+  'test/package/{install,walks}.test.ts',
   'test/storage/{s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
   'test/wiring/backups/{hostile,killed,unchanged}-backups.test.ts',
