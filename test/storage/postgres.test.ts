@@ -330,6 +330,28 @@ describe.skipIf(missing)('a database of Postgres', () => {
     await cluster.start()
   })
 
+  test('a primary that was replaced without noticing is left, also by connections that wait', async () => {
+    const name = freshName()
+    await cluster.database(name)
+    const standby = await startPostgres(cluster)
+    onTestFinished(() => standby.stop())
+    const hosts = [cluster, standby].map(({ url }) => new URL(url).host)
+    const database = await opened(`postgres://svc@${hosts.join(',')}/${name}`)
+    await migrate(database)
+    const admin = new pg.Client(`${standby.url}/${name}`)
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    await expect
+      .poll(async () => (await admin.query("select to_regclass('settings') as it")).rows[0])
+      .not.toEqual({
+        it: null,
+      })
+    const waiting = database.snapshot((at) => sql`select pg_sleep(600)`.execute(at.q))
+    await Promise.all([admin.query('select pg_promote()'), expect(waiting).rejects.toThrow(Busy)])
+    await put(database, 'after', '')
+    expect((await admin.query('select key from settings')).rows).toEqual([{ key: 'after' }])
+  })
+
   test('writes whatever the isolation that the database has by default, and again after it was read only', async () => {
     const { database, url } = await made()
     const name = new URL(url).pathname.slice(1)

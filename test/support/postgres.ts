@@ -37,9 +37,9 @@ export const programs = findPrograms()
 
 // The server refuses to run as root; any other user will do.
 const NOBODY = 65_534
-const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+export const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }

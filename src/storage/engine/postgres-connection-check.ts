@@ -1,17 +1,9 @@
 import type pg from 'pg'
-import { Busy, DatabaseMoved } from '../../base/errors.ts'
+import { DatabaseMoved } from '../../base/errors.ts'
 import type { Database, Writer } from './database.ts'
+import type { PostgresHosts } from './postgres-hosts.ts'
 
 // What every new connection to Postgres has to pass: the server takes writes, and the rows have not moved elsewhere.
-
-/**
- * Throws `Busy` for a standby: it takes no writes and lags behind. After a fail-over an address may lead there for a while, and the
- * connection must be made again.
- */
-async function assertPrimary(client: pg.ClientBase): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
-  if (rows[0]!.standby) throw new Busy('The database server is a standby and accepts no writes.')
-}
 
 /** The key in `instance` that says where the rows were moved to. */
 export const MOVED = 'moved'
@@ -45,13 +37,13 @@ export interface ConnectionCheck {
 }
 
 /** With `hasLeft`, rows that were moved away pass too. */
-export function makeConnectionCheck(hasLeft: boolean): ConnectionCheck {
+export function makeConnectionCheck(hosts: PostgresHosts, hasLeft: boolean): ConnectionCheck {
   const listeners: Parameters<Database['onMoved']>[0][] = []
   let known: string | undefined
   return {
     onMoved: (listener) => void listeners.push(listener),
     async assertUsable(client) {
-      await assertPrimary(client)
+      await hosts.assertPrimary(client)
       const place = hasLeft ? undefined : await movedTo(client)
       const moved = place === undefined ? undefined : rowsAreIn(place)
       if (place !== known) for (const listener of listeners) listener(moved)

@@ -8,6 +8,8 @@ import type { PostgresHosts } from './postgres-hosts.ts'
 
 /** Duration after which the server is asked about a query. */
 const SILENCE_MS = 3_000
+/** How long the server may take to answer about it. */
+const ANSWER_MS = 3_000
 
 interface Pending {
   client: pg.ClientBase
@@ -19,10 +21,11 @@ interface Pending {
 /** `working`: the server executes a query for this connection. `idle`: it does not, or does not know the connection. */
 type Finding = 'working' | 'idle' | 'unreachable'
 
-/** Asks over another connection to its host what the server does for this one. Limited by the connection timeout. */
+/** Asks over another connection to its host what the server does for this one. */
 async function probe(hosts: PostgresHosts, client: pg.ClientBase): Promise<Finding> {
   const config = hosts.configFor(client)
-  const other = new pg.Client({ ...config, query_timeout: config.connectionTimeoutMillis })
+  const limit = Math.min(config.connectionTimeoutMillis ?? ANSWER_MS, ANSWER_MS)
+  const other = new pg.Client({ ...config, connectionTimeoutMillis: limit, query_timeout: limit })
   other.on('error', () => undefined)
   try {
     await other.connect()
@@ -56,6 +59,7 @@ export function makeLivenessCheck(hosts: PostgresHosts, silence = SILENCE_MS) {
       query.since = performance.now()
       query.isSuspect = false
     } else if (finding === 'idle' && !query.isSuspect) query.isSuspect = true
+    else if (finding === 'unreachable') hosts.lost(query.client)
     // With a pending query, this destroys the socket.
     else await (query.client as pg.Client).end().catch(() => undefined)
   }
@@ -67,7 +71,7 @@ export function makeLivenessCheck(hosts: PostgresHosts, silence = SILENCE_MS) {
     await Promise.all(late.map(examine))
     isLooking = false
   }
-  const timer = setInterval(() => void probeServer(), silence / 3).unref()
+  const timer = setInterval(() => void probeServer(), silence / 6).unref()
 
   return {
     /** Runs a query; rejects if its connection is ended. */

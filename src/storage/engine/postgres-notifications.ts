@@ -10,7 +10,7 @@ import type { PostgresHosts } from './postgres-hosts.ts'
 
 const CHANNEL = 'svc_news'
 /** Delays before reconnecting, with jitter: several servers lose their connections at once. */
-const RECONNECT = { first: 250, longest: 15_000, jitter: 0.5 }
+const RECONNECT = { first: 250, longest: 2_000, jitter: 0.5 }
 
 const isTopic = (text: string | undefined): text is Topic => text === 'feed' || text === 'room' || text === 'access'
 

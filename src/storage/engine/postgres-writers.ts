@@ -16,6 +16,8 @@ import { makeLanes } from './write-lanes.ts'
 const LANES = 4
 /** How long a server that hangs in a transaction blocks the others. */
 const HANG_LIMIT_MS = 30_000
+/** How long a commit of units with a scope may take. Those for the instance may check references of many rows. */
+const COMMIT_PATIENCE_MS = 10_000
 /** SQLSTATE of a write in a read-only transaction. */
 const READ_ONLY = '25006'
 
@@ -26,6 +28,8 @@ interface Parts {
   liveness: LivenessCheck
   /** How long a transaction waits for a lock; ms. */
   patience: number
+  /** How long a commit may take; ms. */
+  commitPatience?: number
   activity: DatabaseActivity
 }
 
@@ -139,11 +143,16 @@ function makeWriting(parts: Parts) {
     },
     isOpen,
     async commit() {
+      // A commit that waits for a standby has no other limit. Its outcome is unknown, as with a lost connection.
+      const limit = parts.commitPatience === undefined ? undefined : setTimeout(discard, parts.commitPatience)
       // After an error the connection may be in any state.
-      const tag = await asking.exec('commit').catch((error: unknown) => {
-        discard()
-        throw error
-      })
+      const tag = await asking
+        .exec('commit')
+        .catch((error: unknown) => {
+          discard()
+          throw error
+        })
+        .finally(() => clearTimeout(limit))
       connection.ended()
       // COMMIT of a transaction with a failed statement rolls back without an error (PostgreSQL documentation, COMMIT).
       if (tag !== 'COMMIT') throw new Error(`Postgres answered COMMIT with ${tag}: nothing was kept.`)
@@ -158,7 +167,7 @@ function makeWriting(parts: Parts) {
 /** The write transactions of this process. `publish` gets the notifications of each commit. */
 export function makeWriters(parts: Parts, publish: Notifications['publish']) {
   const alone = makeWriting(parts)
-  const scoped = Array.from({ length: LANES }, () => makeWriting(parts))
+  const scoped = Array.from({ length: LANES }, () => makeWriting({ ...parts, commitPatience: COMMIT_PATIENCE_MS }))
   const lanes = makeLanes(
     alone.transaction,
     scoped.map(({ transaction }) => transaction),

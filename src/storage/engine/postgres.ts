@@ -104,13 +104,14 @@ export async function openPostgres(
   }
   const hosts = makePostgresHosts(url, config)
   const liveness = makeLivenessCheck(hosts, silence)
-  const check = makeConnectionCheck(hasLeft)
+  const check = makeConnectionCheck(hosts, hasLeft)
   const readers = poolOf({ ...config, max: READERS }, hosts, check)
   const snapshots = poolOf({ ...config, max: SNAPSHOTS }, hosts, check)
   try {
     await hosts.connect(() => assertFit(readers))
   } catch (error) {
     liveness.close()
+    hosts.close()
     await readers.end()
     throw fromOpeningError(error, url)
   }
@@ -162,6 +163,7 @@ export async function openPostgres(
       (closed ??= writers.idle().then(async () => {
         await notifier.idle()
         liveness.close()
+        hosts.close()
         await Promise.all([readers.end(), snapshots.end(), otherProcesses.close(), writers.close()])
       })),
   }
@@ -181,7 +183,10 @@ export async function rowsMovedTo(url: string): Promise<string | undefined> {
       await client.end().catch(() => undefined)
     }
   }
-  return hosts.connect(look).catch((error: unknown) => Promise.reject(fromOpeningError(error, url) as Error))
+  return hosts
+    .connect(look)
+    .catch((error: unknown) => Promise.reject(fromOpeningError(error, url) as Error))
+    .finally(() => hosts.close())
 }
 
 /**
