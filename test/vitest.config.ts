@@ -35,7 +35,7 @@ const exploring = [
   'test/storage/{s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
   'test/wiring/backups/{hostile,killed,unchanged}-backups.test.ts',
-  'test/wiring/{patroni,postgres-outages,several-servers}.test.ts',
+  'test/wiring/{patroni,postgres-outages,several-servers,shared-limits}.test.ts',
   'test/wiring/{history,simulation}/**',
 ]
 

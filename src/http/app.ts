@@ -20,7 +20,6 @@ import { deferContinue } from './expect-continue.ts'
 import { drainBody } from './unread-body.ts'
 import { CoalescedMessage } from './coalesced-message.ts'
 import { makeDiskReserve } from './disk-reserve.ts'
-import { makeLimiter } from './limiter.ts'
 import type { HostStatus } from './host-status.ts'
 import { mount } from './mount.ts'
 import { serializePipelines } from './pipelining.ts'
@@ -33,6 +32,7 @@ import { metrics, readyMeasurement } from './service/metrics.ts'
 import { rowsHandlers } from './rows/rows.ts'
 import { desktopFiles } from './service/desktop-files.ts'
 import { appFrame } from './service/app-frame.ts'
+import { sharedLimiter } from './shared-limiter.ts'
 import { sandboxFrame } from './service/sandbox-frame.ts'
 import { searchHandlers } from './search/search.ts'
 import { sessionLogin2faHandlers } from './session-login2fa/session-login2fa.ts'
@@ -162,7 +162,7 @@ export async function makeApp({
 
   await mount(app, [...handlers, ...adminHandlers(machine)], {
     domain,
-    limiter: makeLimiter(clock),
+    limiter: sharedLimiter(clock, domain.instance.peers),
     reserve: makeDiskReserve(() => machine.disk()),
   })
   const readiness = freshReadiness(clock, machine)

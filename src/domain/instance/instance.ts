@@ -62,6 +62,8 @@ export function makeInstance({ database, contents, history, clock, settings, aud
     version,
     settings,
     audit,
+    /** The other servers of this instance, where there can be any. */
+    peers: database.peers,
     maintenance: makeMaintenance({ clock, settings, audit }),
     upkeep: makeUpkeep({ database, contents, history, clock, settings }),
     usage,

@@ -107,6 +107,15 @@ export interface DatabaseActivity {
   isListening?: boolean
 }
 
+/** Messages between the processes that have a database open. They may be lost, and anyone who may connect can send some. */
+export interface Peers {
+  /** Most bytes of a message. */
+  readonly maxBytes: number
+  /** Sends to all other processes that listen. */
+  send(message: string): Promise<unknown>
+  listen(listener: (from: string, message: string) => void): void
+}
+
 export interface Database {
   /** Committed state, one statement at a time. */
   readonly read: Reader
@@ -121,6 +130,8 @@ export interface Database {
   write<T>(scope: WriteScope, unit: (tx: Writer) => Promise<T>): Promise<T>
   /** Notifications of this process and, on Postgres, of others. They may be lost: poll the rows too. */
   listen(topic: Topic, listener: Listener): void
+  /** Other processes, where several can serve one database. */
+  readonly peers?: Peers
   /** Runs `unit` on one consistent state, however long it takes. */
   snapshot<T>(unit: (at: Reader) => Promise<T>): Promise<T>
   /**

@@ -1,6 +1,6 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { makeBackoff } from '../../base/retry.ts'
-import type { Topic } from './database.ts'
+import type { Peers, Topic } from './database.ts'
 import type { Notifications, Notification } from './notifications.ts'
 import type { PostgresHosts } from './postgres-hosts.ts'
 
@@ -9,6 +9,10 @@ import type { PostgresHosts } from './postgres-hosts.ts'
 // the rows and also poll them.
 
 const CHANNEL = 'svc_news'
+/** For messages to other processes. */
+const PEERS = 'svc_peers'
+/** Bytes of a payload that Postgres accepts, and of the sender's name before a message. */
+const PAYLOAD = { max: 7_999, sender: 64 }
 /** Delays before reconnecting, with jitter: several servers lose their connections at once. */
 const RECONNECT = { first: 250, longest: 2_000, jitter: 0.5 }
 
@@ -38,9 +42,13 @@ const readNotification = (payload: string): Notification[] =>
       : []
   })
 
+/** Runs NOTIFY statements in a transaction that need not wait for the disk. */
+const sendAll = (exec: (statements: string) => Promise<unknown>, statements: readonly string[]): Promise<unknown> =>
+  exec(['begin', 'set local synchronous_commit = off', ...statements, 'commit'].join(';'))
+
 /**
  * Sends notifications to other processes in transactions of their own: Postgres commits those with a NOTIFY one after the
- * other (PostgreSQL source, `PreCommit_Notify`), and these need not wait for the disk.
+ * other (PostgreSQL source, `PreCommit_Notify`).
  */
 export function makePostgresNotifier(exec: (statements: string) => Promise<unknown>) {
   let waiting: Notification[] = []
@@ -50,9 +58,7 @@ export function makePostgresNotifier(exec: (statements: string) => Promise<unkno
     while (waiting.length > 0) {
       const statements = notifyStatements(waiting)
       waiting = []
-      await exec(['begin', 'set local synchronous_commit = off', ...statements, 'commit'].join(';')).catch(
-        () => undefined,
-      )
+      await sendAll(exec, statements).catch(() => undefined)
     }
     sending = undefined
   }
@@ -66,11 +72,33 @@ export function makePostgresNotifier(exec: (statements: string) => Promise<unkno
   }
 }
 
+type PeerListener = Parameters<Peers['listen']>[0]
+
+/** Messages between processes. `self` is the name of this one, without spaces. */
+export function makePostgresPeers(
+  self: string,
+  exec: (statements: string) => Promise<unknown>,
+  begin: () => void,
+): Peers & { receive: PeerListener } {
+  const listeners: PeerListener[] = []
+  return {
+    maxBytes: PAYLOAD.max - PAYLOAD.sender - 1,
+    send: (message) => sendAll(exec, [`notify ${PEERS}, ${pg.escapeLiteral(`${self} ${message}`)}`]),
+    listen(listener) {
+      listeners.push(listener)
+      begin()
+    },
+    receive(from, message) {
+      if (from !== self) for (const listener of listeners) listener(from, message)
+    },
+  }
+}
+
 /** Listens to other processes after `begin`, and reconnects. */
 export function makePostgresListener(
   config: pg.ClientConfig,
   hosts: PostgresHosts,
-  { publish, missed }: Pick<Notifications, 'publish' | 'missed'>,
+  { publish, missed, receive }: Pick<Notifications, 'publish' | 'missed'> & { receive: PeerListener },
 ) {
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
@@ -79,16 +107,22 @@ export function makePostgresListener(
   let isClosed = false
   let isListening = false
 
+  function heard({ channel, payload = '' }: pg.Notification): void {
+    if (channel === CHANNEL) return publish(readNotification(payload))
+    const space = payload.indexOf(' ')
+    if (space > 0 && space <= PAYLOAD.sender) receive(payload.slice(0, space), payload.slice(space + 1))
+  }
+
   /** A connection to the primary that listens; a standby refuses LISTEN. */
   async function connect(): Promise<pg.Client> {
     if (isClosed) throw new Error('Closed.')
     const made = new hosts.Client(config)
     client = made
     made.on('error', () => undefined)
-    made.on('notification', ({ payload }) => publish(readNotification(payload ?? '')))
+    made.on('notification', heard)
     try {
       await made.connect()
-      await made.query(`listen ${CHANNEL}`)
+      await made.query(`listen ${CHANNEL}; listen ${PEERS}`)
       return made
     } catch (error) {
       made.end().catch(() => undefined)

@@ -12,7 +12,7 @@ import { makePostgresHosts } from './postgres-hosts.ts'
 import { NAMES, processName } from './postgres-peers.ts'
 import { makeLivenessCheck } from './postgres-liveness.ts'
 import { clockOf, damageOf, describe, vacuum } from './postgres-maintenance.ts'
-import { makePostgresListener, makePostgresNotifier } from './postgres-notifications.ts'
+import { makePostgresListener, makePostgresNotifier, makePostgresPeers } from './postgres-notifications.ts'
 import { fromOpeningError, fromPostgresError } from './postgres-errors.ts'
 import { makeWriters } from './postgres-writers.ts'
 
@@ -117,7 +117,12 @@ export async function openPostgres(
   }
   const read = poolConnection(readers, hosts, liveness)
   const notifications = makeNotifications()
-  const otherProcesses = makePostgresListener(config, hosts, notifications)
+  const peers = makePostgresPeers(
+    randomHex(8),
+    (statements) => read.exec(statements),
+    () => otherProcesses.begin(),
+  )
+  const otherProcesses = makePostgresListener(config, hosts, { ...notifications, receive: peers.receive })
   const notifier = makePostgresNotifier((statements) => read.exec(statements))
   const activity = noActivity()
   const writers = makeWriters({ config, hosts, check, liveness, patience: lock, activity }, (committed) => {
@@ -141,6 +146,7 @@ export async function openPostgres(
       notifications.listen(topic, listener)
       otherProcesses.begin()
     },
+    peers,
     dialect: postgresDialect,
     snapshot,
     copyTo: (file, options) => snapshot((at) => copyToFile(at, file, options)),
