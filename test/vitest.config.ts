@@ -27,7 +27,7 @@ const exploring = [
   'test/cli/{away-store,damaged-backup,damaged-key,ends,full-disk,interrupted,lost-database,moved-database}.test.ts',
   'test/cli/{silent-store,sync-hostile,sync-large-tree}.test.ts',
   'test/client/faults/**',
-  'test/desktop/{admin,app-manager,assistant,components-app,custom-app,languages,outage,pdf,prewarmed-frame,rows}.test.ts',
+  'test/desktop/{admin,app-manager,assistant,components-app,custom-app,languages,outage,pdf,prewarmed-frame,rows,tasks}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/http/{ack-order,crash,disk-bound.property,filesystem-feed,killed-trees,large-trees,limiter.property,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',

@@ -59,3 +59,19 @@ export function momentOf(wall: number, zone: string): number {
   const late = wall - offsetAt(wall + DAY)
   return wallOf(late, zone) === wall ? late : early
 }
+
+/** The same, but a time that daylight saving skips is the moment when the clock jumps. */
+export function momentAtClock(wall: number, zone: string): number {
+  const moment = momentOf(wall, zone)
+  const skipped = wallOf(moment, zone) - wall
+  if (skipped <= 0) return moment
+  const offsetAt = (at: number): number => wallOf(at, zone) - at
+  const after = offsetAt(moment)
+  let [before, jump] = [moment - skipped, moment]
+  while (jump - before > 1) {
+    const middle = Math.floor((before + jump) / 2)
+    if (offsetAt(middle) === after) jump = middle
+    else before = middle
+  }
+  return jump
+}

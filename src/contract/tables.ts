@@ -95,6 +95,15 @@ export const tables = {
       priority: { type: 'integer', min: 0, max: 9, default: 0 },
       done: flag,
       done_at: { type: 'timestamp' },
+      /** The hour on the day `due_on`, by the clock of the zone `tzid`; UTC if there is none. */
+      due_time: text(5, { pattern: '^([01]\\d|2[0-3]):[0-5]\\d$' }),
+      tzid: text(64),
+      /** Counts from `due_on`, in days. When a task is done, it becomes due again on the next one. */
+      rrule: text(1_000),
+      /** Identifies the task in other programs, and to its sub-tasks. */
+      uid: text(LINE),
+      /** The `uid` of the task that this one is a part of. */
+      parent_uid: text(LINE),
     },
   },
   svc_events: {
@@ -142,7 +151,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',

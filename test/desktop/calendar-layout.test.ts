@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { addDays, daysBetween } from '../../src/desktop/apps/calendar/days.ts'
+import { addDays, daysBetween } from '../../src/desktop/kit/days.ts'
 import { MIN_MINUTES, placeBars, placeSideBySide, type Stretch } from '../../src/desktop/apps/calendar/event-layout.ts'
 import { draggedTimes, drawnTimes, resized, shifted } from '../../src/desktop/apps/calendar/new-times.ts'
 

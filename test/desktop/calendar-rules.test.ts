@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { expandRule } from '../../src/desktop/apps/calendar/expand-rule.ts'
-import { endedRule, movedRule, readRule, restOfRule, writeRule } from '../../src/desktop/apps/calendar/rule.ts'
+import { expandRule } from '../../src/desktop/kit/recurrence/expand-rule.ts'
+import { endedRule, movedRule, readRule, restOfRule, writeRule } from '../../src/desktop/kit/recurrence/rule.ts'
 import { firstTimes, movedSeries, type SeriesTimes } from '../../src/desktop/apps/calendar/series-times.ts'
 
 const [FROM, TO] = [Date.parse('2026-01-01'), Date.parse('2027-01-01')]

@@ -58,7 +58,7 @@ test('tasks are added, sorted by what is due, edited and ticked off', async () =
   await app.locator('.group-overdue').getByText('Rent').waitFor()
   await visited.page.getByRole('heading', { name: 'Overdue: 1 – Tasks' }).waitFor()
 
-  await app.getByRole('button', { name: `Tea ${HOSTILE}` }).click()
+  await app.getByRole('button', { name: `Tea ${HOSTILE}`, exact: true }).click()
   const dialog = app.getByRole('dialog')
   await dialog.getByLabel('Due on').fill('2999-12-24')
   await dialog.getByLabel('Priority').selectOption('High')

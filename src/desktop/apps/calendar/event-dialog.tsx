@@ -3,16 +3,18 @@ import { DAY } from '../../../base/clock.ts'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Select, Switch, TextField } from '../../kit/field.tsx'
-import { addDays, toLocalInput } from './days.ts'
+import { ownZone } from '../../kit/local-day.ts'
+import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
+import { uuid } from '../../kit/rows.ts'
+import { addDays, toLocalInput } from '../../kit/days.ts'
 import { removeEvent } from './event-actions.ts'
 import { allDay, type Times } from './new-times.ts'
 import { daysOf, occurrenceOf } from './occurrences.ts'
 import { opened, reopen } from './opened.ts'
-import { RepeatFields } from './repeat-fields.tsx'
-import { isSeries } from './series.ts'
+import { isSeries, isUnreadable } from './series.ts'
 import { moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
-import { ownZone } from './series-times.ts'
-import { entries, type Event } from './store.ts'
+import { dayIn, endOfDay } from './series-times.ts'
+import { entries, notRepeated, type Event } from './store.ts'
 import { words } from './words.ts'
 
 interface Span {
@@ -97,6 +99,29 @@ function toggleAllDay(event: Event, all_day: boolean): void {
   if (stored) writeTimes(event, stored)
 }
 
+function EventRepeat({ event }: { event: Event }) {
+  // A rule keeps its zone; a new one counts by the clock of the browser.
+  const isNew = event.rrule === null && !event.all_day
+  const tzid = event.tzid ?? (isNew ? ownZone() : null)
+  const series = { ...event, tzid }
+  return (
+    <RepeatFields
+      rrule={event.rrule}
+      first={dayIn(series, event.starts_at)}
+      isAllDay={event.all_day}
+      toDay={(moment) => dayIn(series, moment)}
+      endOf={(day) => endOfDay(series, day)}
+      problem={isUnreadable(event) && words('unreadable')}
+      onRule={(rrule) =>
+        entries.write(
+          event,
+          rrule === null ? notRepeated : { tzid: event.all_day ? null : tzid, uid: event.uid ?? uuid(), rrule },
+        )
+      }
+    />
+  )
+}
+
 /** What a change is for, where an occurrence of a series is open. */
 function ScopeField({ of, scope }: { of: Recurring; scope: Scope }) {
   return (
@@ -131,7 +156,7 @@ export function EventDialog({ event }: { event: Event }) {
         {shown && <ScopeField {...shown} />}
         <Switch label={words('all_day')} checked={event.all_day} onSwitch={(isOn) => toggleAllDay(event, isOn)} />
         <TimeFields key={`${event.all_day}`} event={event} />
-        {event.recurrence_id === null && <RepeatFields event={event} />}
+        {event.recurrence_id === null && <EventRepeat event={event} />}
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
         {!event.all_day && <p class="event-zone">{words('zone', zoneText(event))}</p>}

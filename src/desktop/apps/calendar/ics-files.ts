@@ -1,7 +1,7 @@
 import type { Candidate } from '../../../client/rows/row-files.ts'
 import { bridge } from '../../kit/bridge.ts'
+import { ownZone } from '../../kit/local-day.ts'
 import { uuid } from '../../kit/rows.ts'
-import { ownZone } from './series-times.ts'
 import { entries } from './store.ts'
 
 /** Largest file that is read here, bytes: a page stands still meanwhile. `svc data import` takes larger ones. */

@@ -1,13 +1,14 @@
 import { signal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { formatDay, formatTime, formatWeekday } from '../../kit/formats.ts'
+import { firstWeekday } from '../../kit/first-weekday.ts'
 import { today } from '../../kit/local-day.ts'
-import { addDays, addMonths, monthOf, noonOf, weekOf } from './days.ts'
+import { addDays, addMonths, monthOf, noonOf, weekOf } from '../../kit/days.ts'
 import { drag, followPointer } from './drag.ts'
 import { BarChip, EventChip } from './event-chip.tsx'
 import { placeBars, type Bar } from './event-layout.ts'
 import { barOccurrences, daysOf, occurrences, type Occurrence } from './occurrences.ts'
-import { createOn, createTimes, firstWeekday, selected, show } from './store.ts'
+import { createOn, createTimes, selected, show } from './store.ts'
 import { words } from './words.ts'
 
 /** Lines of events for which a day has room, measured; the rest is counted. */

@@ -1,6 +1,6 @@
 import { MINUTE } from '../../../base/clock.ts'
 import { today } from '../../kit/local-day.ts'
-import { addDays, atMinute, daysBetween } from './days.ts'
+import { addDays, atMinute, daysBetween } from '../../kit/days.ts'
 
 // Where an event goes when it is dragged, or moved by keys: pure, so that pointer and keyboard agree.
 

@@ -1,11 +1,12 @@
 import { computed } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
+import { firstWeekday } from '../../kit/first-weekday.ts'
 import { today } from '../../kit/local-day.ts'
-import { addDays, monthOf, toLocalInput, weekOf } from './days.ts'
+import { addDays, monthOf, toLocalInput, weekOf } from '../../kit/days.ts'
 import type { Stretch } from './event-layout.ts'
 import type { Times } from './new-times.ts'
 import { isSeries, seriesOf, startsOf, uidOf } from './series.ts'
-import { entries, firstWeekday, selected, view, type Event } from './store.ts'
+import { entries, selected, view, type Event } from './store.ts'
 
 /** An event at the time when it takes place. */
 export interface Occurrence {

@@ -1,7 +1,7 @@
 import { uuid, type Fields } from '../../kit/rows.ts'
 import type { Times } from './new-times.ts'
 import type { Occurrence } from './occurrences.ts'
-import { endedRule, isCounted, restOfRule } from './rule.ts'
+import { endedRule, isCounted, restOfRule } from '../../kit/recurrence/rule.ts'
 import { changesOf, countBefore, uidOf } from './series.ts'
 import { firstTimes, movedSeries, shifter } from './series-times.ts'
 import { entries, notRepeated, type Event } from './store.ts'

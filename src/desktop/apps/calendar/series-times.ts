@@ -1,5 +1,6 @@
 import { isZone, momentOf, wallOf } from '../../../base/zoned-time.ts'
-import { convertedRule, movedRule } from './rule.ts'
+import { ownZone } from '../../kit/local-day.ts'
+import { convertedRule, movedRule } from '../../kit/recurrence/rule.ts'
 import type { Times } from './new-times.ts'
 
 /** What places a series in time. */
@@ -13,9 +14,6 @@ export interface SeriesTimes extends Times {
 /** The zone in which a rule counts; days without hours are the same in all. */
 export const zoneOf = ({ all_day, tzid }: { all_day: boolean; tzid: string | null }): string =>
   !all_day && tzid !== null && isZone(tzid) ? tzid : 'UTC'
-
-/** The zone of the browser. */
-export const ownZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const dayOfWall = (wall: number): string => new Date(wall).toISOString().slice(0, 10)
 

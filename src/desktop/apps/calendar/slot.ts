@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { addDays } from './days.ts'
+import { addDays } from '../../kit/days.ts'
 import { selected } from './store.ts'
 
 export const SLOT_MINUTES = 30

@@ -1,10 +1,9 @@
-import { computed, signal } from '@preact/signals'
+import { signal } from '@preact/signals'
 import { HOUR } from '../../../base/clock.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { today } from '../../kit/local-day.ts'
-import { language } from '../../kit/language.ts'
-import { atMinute } from './days.ts'
+import { atMinute } from '../../kit/days.ts'
 import type { Times } from './new-times.ts'
 
 export type Event = Entry<'svc_events'>
@@ -45,11 +44,6 @@ export function show(next: View, day = selected.value): void {
 void bridge.getItem('view').then((stored) => {
   if (views.includes(stored as View)) view.value = stored as View
 })
-
-/** First day of the week: Sunday in the United States, otherwise Monday. */
-export const firstWeekday = computed(() =>
-  language.value === 'en' && navigator.language === 'en-US' ? (0 as const) : (1 as const),
-)
 
 /** Begins a new event of one hour, or of the given length. */
 export const createAt = (start: Date, ms = HOUR): void =>

@@ -1,12 +1,28 @@
 import { computed, signal } from '@preact/signals'
+import { MINUTE } from '../../../base/clock.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
 import { compareNames } from '../../kit/formats.ts'
 import { today } from '../../kit/local-day.ts'
+import { dueDay, dueMoment } from '../../kit/task-times.ts'
+import { linesOf, treeOf, type TaskLine } from './task-tree.ts'
 
 export type Task = Entry<'svc_tasks'>
+export type Line = TaskLine<Task>
 
 export const entries = openEntries('svc_tasks', {
-  blank: { title: '', note: null, due_on: null, priority: 0, done: false, done_at: null },
+  blank: {
+    title: '',
+    note: null,
+    due_on: null,
+    due_time: null,
+    tzid: null,
+    rrule: null,
+    priority: 0,
+    done: false,
+    done_at: null,
+    uid: null,
+    parent_uid: null,
+  },
   isComplete: ({ title }) => title.trim() !== '',
 })
 
@@ -17,31 +33,69 @@ export type Group = (typeof groups)[number]
 export const filter = signal<Group | 'open'>('open')
 export const searchText = signal('')
 
-export function dayFromNow(days: number, now = new Date()): string {
-  return today(new Date(now.getFullYear(), now.getMonth(), now.getDate() + days))
+/** The time by which tasks are overdue, to the minute. */
+const now = signal(Date.now())
+setInterval(() => void (now.value = Date.now()), MINUTE)
+
+export function dayFromNow(days: number, from = new Date(now.value)): string {
+  return today(new Date(from.getFullYear(), from.getMonth(), from.getDate() + days))
 }
 
-export function groupOf({ done, due_on }: Task): Group {
-  if (done) return 'done'
-  if (due_on === null) return 'undated'
-  if (due_on < today()) return 'overdue'
-  if (due_on === today()) return 'today'
-  return due_on <= dayFromNow(7) ? 'soon' : 'later'
+function groupOf(task: Task): Group {
+  const day = dueDay(task)
+  if (task.done) return 'done'
+  if (day === null) return 'undated'
+  if (day < dayFromNow(0)) return 'overdue'
+  if (day === dayFromNow(0)) return 'today'
+  return day <= dayFromNow(7) ? 'soon' : 'later'
 }
+
+export function isOverdue(task: Task): boolean {
+  const moment = dueMoment(task)
+  return !task.done && (moment === undefined ? groupOf(task) === 'overdue' : moment < now.value)
+}
+
+const dueText = (task: Task): string => (task.due_on === null ? '' : `${task.due_on}T${task.due_time ?? '24'}`)
 
 const inOrder = (a: Task, b: Task): number =>
   a.done && b.done
     ? (b.done_at ?? b.updated_at).localeCompare(a.done_at ?? a.updated_at)
-    : (a.due_on ?? '').localeCompare(b.due_on ?? '') || b.priority - a.priority || compareNames(a.title, b.title)
+    : dueText(a).localeCompare(dueText(b)) || b.priority - a.priority || compareNames(a.title, b.title)
 
-const grouped = computed(() => {
-  const byGroup = new Map<Group, Task[]>(groups.map((group) => [group, []]))
-  for (const task of entries.all.value.toSorted(inOrder)) byGroup.get(groupOf(task))!.push(task)
-  return byGroup
+export const tree = computed(() => treeOf(entries.all.value))
+
+interface Shown {
+  group: Group
+  /** The task by which the lines are sorted. */
+  first: Task
+  lines: readonly Line[]
+}
+
+/** A task with its sub-tasks belongs to the group of the one that is due first. */
+const trees = computed<readonly Shown[]>(() =>
+  tree.value.roots.map((root) => {
+    const lines = linesOf(tree.value, root)
+    const urgent = lines
+      .map(({ task }) => task)
+      .toSorted((a, b) => groups.indexOf(groupOf(a)) - groups.indexOf(groupOf(b)))
+    return { group: groupOf(urgent[0]!), first: groupOf(urgent[0]!) === groupOf(root) ? root : urgent[0]!, lines }
+  }),
+)
+
+const done = computed<readonly Shown[]>(() =>
+  entries.all.value
+    .filter((task) => task.done)
+    .map((task) => ({ group: 'done', first: task, lines: [{ task, depth: 0 }] })),
+)
+
+const countsByGroup = computed(() => {
+  const counts = new Map<Group, number>()
+  for (const task of entries.all.value) counts.set(groupOf(task), (counts.get(groupOf(task)) ?? 0) + 1)
+  return counts
 })
 
 export const countOf = (group: Group | 'open'): number =>
-  group === 'open' ? entries.all.value.filter(({ done }) => !done).length : (grouped.value.get(group)?.length ?? 0)
+  group === 'open' ? entries.all.value.filter((task) => !task.done).length : (countsByGroup.value.get(group) ?? 0)
 
 const matchesSearch = ({ title, note }: Task): boolean => {
   const text = `${title}\n${note ?? ''}`.toLowerCase()
@@ -51,12 +105,27 @@ const matchesSearch = ({ title, note }: Task): boolean => {
     .every((word) => text.includes(word))
 }
 
+/** The lines that match the search, and the tasks that they are part of. */
+function matchingLines(lines: readonly Line[]): readonly Line[] {
+  if (searchText.value === '') return lines
+  const wanted = new Set<Task>()
+  for (const { task } of lines.filter((line) => matchesSearch(line.task)))
+    for (let at: Task | undefined = task; at && !wanted.has(at); at = tree.value.parentOf(at)) wanted.add(at)
+  return lines.filter(({ task }) => wanted.has(task))
+}
+
 /** Visible groups and their tasks; empty groups are omitted. */
 export const shown = computed(() =>
   groups
     .filter((group) => (filter.value === 'open' ? group !== 'done' : group === filter.value))
-    .map((group) => ({ group, tasks: (grouped.value.get(group) ?? []).filter(matchesSearch) }))
-    .filter(({ tasks }) => tasks.length > 0),
+    .map((group) => ({
+      group,
+      lines: (group === 'done' ? done.value : trees.value)
+        .filter((one) => one.group === group)
+        .toSorted((a, b) => inOrder(a.first, b.first))
+        .flatMap(({ lines }) => matchingLines(lines)),
+    }))
+    .filter(({ lines }) => lines.length > 0),
 )
 
 /** Adds a task to the visible list. */
@@ -65,6 +134,3 @@ export function add(title: string): void {
   const days = filter.value in due ? due[filter.value as keyof typeof due] : undefined
   entries.add({ title, due_on: days === undefined ? null : dayFromNow(days) })
 }
-
-export const finish = (task: Task, done: boolean): void =>
-  entries.write(task, { done, done_at: done ? new Date().toISOString() : null })

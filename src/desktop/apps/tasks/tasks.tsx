@@ -14,15 +14,16 @@ import {
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
-import { EntryField } from '../../kit/entry-field.tsx'
-import { EntriesView, EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
+import { EntriesView } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, OfflineBanner } from '../../kit/empty-state.tsx'
-import { add, filter, countOf, entries, groups, shown, searchText, type Group, type Task } from './store.ts'
-import { priorities, priorityOf, TaskLine } from './task-line.tsx'
+import { add, filter, countOf, entries, groups, shown, searchText, type Group, type Line } from './store.ts'
+import { announcement } from './task-actions.ts'
+import { TaskDialog } from './task-dialog.tsx'
+import { TaskLine } from './task-line.tsx'
 import { words } from './words.ts'
 
 const icons: Record<Group | 'open', IconNode> = {
@@ -63,17 +64,17 @@ function Add() {
   )
 }
 
-function GroupOfTasks({ group, tasks }: { group: Group; tasks: readonly Task[] }) {
+function GroupOfTasks({ group, lines }: { group: Group; lines: readonly Line[] }) {
   const limit = useSignal(PAGE_SIZE)
-  const hiddenCount = tasks.length - limit.value
+  const hiddenCount = lines.length - limit.value
   return (
     <section class={`task-group group-${group}`}>
       <h2>
-        {words(group)} <small>{formatNumber(tasks.length)}</small>
+        {words(group)} <small>{formatNumber(lines.length)}</small>
       </h2>
       <ul>
-        {tasks.slice(0, limit.value).map((task) => (
-          <TaskLine key={task.key} task={task} />
+        {lines.slice(0, limit.value).map((line) => (
+          <TaskLine key={line.task.key} line={line} />
         ))}
       </ul>
       {hiddenCount > 0 && (
@@ -82,29 +83,6 @@ function GroupOfTasks({ group, tasks }: { group: Group; tasks: readonly Task[] }
         </Button>
       )}
     </section>
-  )
-}
-
-function TaskDialog({ task }: { task: Task }) {
-  const entryProps = { of: entries, entry: task }
-  return (
-    <EntryDialog {...entryProps} name={task.title || words('untitled')} title={words('task')}>
-      <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
-      <div class="form">
-        <EntryField {...entryProps} name="title" label={words('title')} data-first />
-        <div class="two">
-          <EntryField {...entryProps} name="due_on" label={words('due_on')} />
-          <EntryField
-            {...entryProps}
-            entry={{ ...task, priority: Number(priorityOf(task.priority)) }}
-            name="priority"
-            label={words('priority')}
-            options={priorities.map((name, level) => ({ value: `${level * 3}`, label: words(name) }))}
-          />
-        </div>
-        <EntryField {...entryProps} name="note" label={words('note')} />
-      </div>
-    </EntryDialog>
   )
 }
 
@@ -168,6 +146,9 @@ export function Tasks() {
           </>
         }
       />
+      <p class="unseen" role="status">
+        {announcement}
+      </p>
       {task && <TaskDialog key={entries.open.value} task={task} />}
     </>
   )

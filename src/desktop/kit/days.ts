@@ -1,5 +1,5 @@
-import { DAY } from '../../../base/clock.ts'
-import { today } from '../../kit/local-day.ts'
+import { DAY } from '../../base/clock.ts'
+import { today } from './local-day.ts'
 
 // Days are `YYYY-MM-DD` in the browser's time zone, so that calculations do not depend on daylight saving time.
 

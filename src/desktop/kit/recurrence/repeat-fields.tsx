@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
-import { Problem, Select, TextField } from '../../kit/field.tsx'
-import { formatWeekday } from '../../kit/formats.ts'
-import { uuid } from '../../kit/rows.ts'
-import { addDays, noonOf } from './days.ts'
+import { Problem, Select, TextField } from '../field.tsx'
+import { formatWeekday } from '../formats.ts'
+import { firstWeekday } from '../first-weekday.ts'
+import { addDays, noonOf } from '../days.ts'
+import './repeat-fields.css'
 import {
   frequencies,
   ordinalOf,
@@ -14,9 +15,6 @@ import {
   type Rule,
   type Weekday,
 } from './rule.ts'
-import { isUnreadable } from './series.ts'
-import { dayIn, endOfDay, ownZone } from './series-times.ts'
-import { entries, firstWeekday, notRepeated, type Event } from './store.ts'
 import { words } from './words.ts'
 
 /** A Sunday, to name weekdays. */
@@ -27,21 +25,11 @@ const MAX_NUMBER = 999
 /** Days between the first and the last one that is proposed. */
 const PROPOSED_DAYS = 90
 
-const firstDay = (event: Event): string => dayIn(event, event.starts_at)
-
 function labelOf(frequency: Frequency, first: string): string {
   if (frequency === 'MONTHLY') return words('repeat_MONTHLY', Number(first.slice(8)))
   if (frequency !== 'MONTHLY_WEEKDAY') return words(`repeat_${frequency}`)
   const weekday = new Intl.DateTimeFormat(document.documentElement.lang, { weekday: 'long' }).format(noonOf(first))
   return words('repeat_MONTHLY_WEEKDAY', ordinalOf(first), weekday)
-}
-
-function writeRuleOf(event: Event, rule: Rule): void {
-  // The zone comes first: the end of a day depends on it.
-  const zone = { tzid: event.all_day ? null : (event.tzid ?? ownZone()), uid: event.uid ?? uuid() }
-  const series = { ...event, ...zone }
-  const rrule = writeRule(rule, firstDay(series), event.all_day, (day) => endOfDay(series, day))
-  entries.write(event, { ...zone, rrule })
 }
 
 /** A whole number; while it is not valid, what was entered stays and nothing is written. */
@@ -129,14 +117,28 @@ function EndFields({ rule, first, write }: { rule: Rule; first: string; write: (
   )
 }
 
-/** How an event repeats. A rule that has more than these fields is kept as it is. */
-export function RepeatFields({ event }: { event: Event }) {
-  const first = firstDay(event)
-  const rule = event.rrule === null ? undefined : readRule(event.rrule, first, (moment) => dayIn(event, moment))
-  const isOther = event.rrule !== null && rule === undefined
-  const write = (to: Rule): void => writeRuleOf(event, to)
+/** The series whose rule is edited. */
+export interface RepeatProps {
+  rrule: string | null
+  /** Its first day. */
+  first: string
+  /** Whether its starts are days; otherwise they are moments. */
+  isAllDay: boolean
+  /** Day of a moment, and the last moment of a day, in the zone of the series. */
+  toDay: (moment: string) => string
+  endOf: (day: string) => number
+  /** Why the rule cannot be followed. */
+  problem: string | false
+  onRule: (rrule: string | null) => void
+}
+
+/** How something repeats. A rule that has more than these fields is kept as it is. */
+export function RepeatFields({ rrule, first, isAllDay, toDay, endOf, problem, onRule }: RepeatProps) {
+  const rule = rrule === null ? undefined : readRule(rrule, first, toDay)
+  const isOther = rrule !== null && rule === undefined
+  const write = (to: Rule): void => onRule(writeRule(to, first, isAllDay, endOf))
   const choose = (to: string): void => {
-    if (to === 'never') entries.write(event, notRepeated)
+    if (to === 'never') onRule(null)
     else if (to !== 'other') {
       const frequency = to as Frequency
       const weekdays = frequency === 'WEEKLY' ? [weekdayOf(first)] : []
@@ -151,12 +153,12 @@ export function RepeatFields({ event }: { event: Event }) {
         options={[
           { value: 'never', label: words('repeat_never') },
           ...frequencies.map((value) => ({ value, label: labelOf(value, first) })),
-          ...(isOther ? [{ value: 'other', label: words('repeat_other', event.rrule!) }] : []),
+          ...(isOther ? [{ value: 'other', label: words('repeat_other', rrule) }] : []),
         ]}
         value={rule?.frequency ?? (isOther ? 'other' : 'never')}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       />
-      {event.rrule !== null && isUnreadable(event) && <Problem>{words('unreadable')}</Problem>}
+      {rrule !== null && problem && <Problem>{problem}</Problem>}
       {rule && unit && (
         <>
           <NumberField
