@@ -147,9 +147,23 @@ test('the backup of the timer is one that works', async () => {
   ])
 })
 
+test('the unit of a stream runs a command that exists', async () => {
+  const dataDir = join(await folderOfTest(), 'data')
+  const unit = (await written('systemd-stream', { dataDir }))['svc-stream.service']!
+  const words = /^ExecStart=\S+ \S+ (.*)$/m.exec(unit)![1]!.split(' ')
+  expect(words).toEqual(['backup', 'stream', '--data-dir', dataDir, '--to', '/var/backups/svc'])
+  const svc = join(root, 'bin/svc.js')
+  // Without an installation nothing is written; wrong usage would be 2.
+  expect((await run(process.execPath, [svc, ...words], { HOME: dataDir })).code).toBe(5)
+})
+
 test.skipIf(!programNamed('systemd-analyze'))('systemd understands the units, and finds little left open', async () => {
   const folder = await folderOfTest()
-  const units = { ...(await written('systemd')), ...(await written('systemd-backup')) }
+  const units = {
+    ...(await written('systemd')),
+    ...(await written('systemd-backup')),
+    ...(await written('systemd-stream')),
+  }
   const paths = Object.keys(units).map((name) => join(folder, name))
   for (const [name, text] of Object.entries(units)) await writeFile(join(folder, name), text)
   const analyze = programNamed('systemd-analyze')!

@@ -41,6 +41,16 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'sudo systemctl start svc-backup && journalctl -u svc-backup',
     ],
   },
+  'systemd-stream': {
+    summary: 'every change copied to a folder of backups',
+    files: { 'svc-stream.service': 'systemd-stream/svc-stream.service' },
+    next: [
+      'sudo install -d -m 0700 -o {{user}} -g {{user}} /var/backups/svc',
+      'sudo install -m 0644 svc-stream.service /etc/systemd/system/',
+      'sudo systemctl daemon-reload && sudo systemctl enable --now svc-stream',
+      asUser('backup stream --status'),
+    ],
+  },
   'systemd-sync': {
     summary: 'synchronised folders of a user, kept in step',
     files: { 'svc-sync.service': 'systemd-sync/svc-sync.service' },

@@ -1,4 +1,5 @@
 import { DAY, SECOND } from '../../base/clock.ts'
+import { errorCode, fileProblem } from '../../base/errors.ts'
 import { makeBackoff } from '../../base/retry.ts'
 import { sleep } from '../../base/sleep.ts'
 import type { ChapterWriter } from '../../storage/backups/stream-files.ts'
@@ -53,6 +54,8 @@ class Streaming {
   #blobs = new Map<string, number>()
   #collectedAt: number
   #failure: unknown
+  /** Whether the last attempt to write failed. */
+  #isBroken = false
   #markedAt = -Infinity
 
   constructor(context: StreamContext, signal: AbortSignal) {
@@ -80,13 +83,18 @@ class Streaming {
   async #attempt(): Promise<void> {
     let pause = STEP_EVERY
     try {
-      if (this.#state.problem !== undefined) await this.#recover()
+      if (this.#isBroken) await this.#recover()
+      this.#isBroken = false
       await this.#step()
-      this.#state.problem = undefined
-      this.#backoff.reset()
+      // While only a new base is copied, nothing proves yet that the target can be written.
+      if (this.#current || this.#isBaseDone) {
+        this.#state.problem = undefined
+        this.#backoff.reset()
+      }
     } catch (error) {
       if (this.#failure !== undefined) throw this.#failure as Error
-      this.#state.problem = (error as Error).message
+      this.#isBroken = true
+      this.#state.problem = problemOf(error, this.#context.target.place)
       pause = this.#backoff.next() ?? RETRY.longest
     }
     this.#report()
@@ -233,6 +241,16 @@ class Streaming {
     this.#state.since ??= clock.now()
     await target.removeOld(days, clock.now())
   }
+}
+
+/** An error of writing, which names the target instead of a file in it. */
+function problemOf(error: unknown, place: string): string {
+  const { path = place, message } = error as NodeJS.ErrnoException
+  const named = Object.assign(new Error(message), {
+    code: errorCode(error),
+    path: path.startsWith(place) ? place : path,
+  })
+  return fileProblem(named) ?? message
 }
 
 const merge = (earlier: PageChanges | undefined, later: PageChanges): PageChanges =>

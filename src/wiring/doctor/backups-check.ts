@@ -78,7 +78,9 @@ const backupStream: Check = {
     const { place, problem, at } = status
     const again = `svc backup stream --to ${place}`
     if (!status.isRunning) return failure(findingText('stream_ended', { place }), again)
-    if (problem !== null) return failure(findingText('stream_failing', { place, message: problem }), again)
+    // It goes on by itself when the place can be written again.
+    if (problem !== null)
+      return failure(findingText('stream_failing', { place, message: problem }), 'svc backup stream --status')
     if (at === null) return warning(findingText('stream_begun', { place }), 'svc backup stream --status')
     if (Math.abs(Date.now() - at) > LATE)
       return failure(findingText('stream_late', { place, time: since(at) }), 'svc backup stream --status')
