@@ -19,6 +19,7 @@ import {
   stepsOf,
   svcWordsOf,
 } from './support/pages.ts'
+import { explores } from './support/explores.ts'
 import { runShell } from './support/shell.ts'
 import { folderOfTest } from './support/server.ts'
 
@@ -95,8 +96,10 @@ test.each(decisionNames)('the files that %s names exist', (name) => {
 
 /** Pages whose commands another test runs. */
 const ELSEWHERE = ['README.md', 'src/docs/several-machines.md', ...badDayPages]
+/** Pages with many commands. */
+const LONG = ['administration', 'backup-and-restore', 'assistant'].map((name) => `src/docs/${name}.md`)
 
-const run = pageNames.filter((name) => !ELSEWHERE.includes(name))
+const run = pageNames.filter((name) => !ELSEWHERE.includes(name) && (explores || !LONG.includes(name)))
 
 /** A server with two accounts, of which the first is signed in, and what commands need to find it. */
 async function world() {

@@ -11,6 +11,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { startServe } from '../support/outside.ts'
 import { hasPty, onTerminal } from '../support/pty.ts'
 import { makeRandom } from '../support/random.ts'
+import { runWarm } from '../support/warm-command.ts'
 
 // Every class of command meets every way to end early: the end of its input, a reader that goes away, SIGINT at any moment, a
 // refusal before it begins. What is tested is the built command; what it did is asked of the next one.
@@ -150,8 +151,11 @@ async function svc(
   return { code, signal, stdout, stderr }
 }
 
+/** Runs a command that nothing is done to, in a process shared with others. */
+const undisturbed = (args: readonly string[]) => runWarm({ words: filled(args), cwd: work, env, stdin: '' })
+
 const makeReady = async ({ before = [] }: Walk): Promise<void> => {
-  for (const args of before) await svc(args)
+  for (const args of before) await undisturbed(args)
 }
 
 /** Its command line with the answer to what it asks. */
@@ -162,7 +166,7 @@ const answered = ({ args, asks, code }: Walk): string[] => {
 
 async function expectDone({ afterwards }: Walk): Promise<void> {
   if (!afterwards) return
-  const { stdout, code } = await svc(afterwards.args)
+  const { stdout, code } = await undisturbed(afterwards.args)
   expect(code).toBe(0)
   expect(stdout).toMatch(afterwards.shows)
 }
@@ -192,8 +196,8 @@ beforeAll(async () => {
     default: { tokens: { ada: string } }
   }
   Object.assign(env, { SVC_URL: url, SVC_TOKEN: ready.tokens.ada })
-  await svc(['sync', 'init', '$WORK/folder'])
-  await svc(['config', 'set', 'backup.to', '$WORK/backups'])
+  await undisturbed(['sync', 'init', '$WORK/folder'])
+  await undisturbed(['config', 'set', 'backup.to', '$WORK/backups'])
 }, 300_000)
 
 afterAll(async () => {
@@ -235,7 +239,7 @@ test.each(Object.entries(walks))(
     else if (stopped.code === 130) expect(stopped.stderr).toMatch(/svc: Interrupted|"interrupted"/)
     else expect(stopped.code).toBe(walk.code ?? 0)
     await makeReady(walk)
-    expect(await svc(answered(walk))).toMatchObject({ code: walk.code ?? 0 })
+    expect(await undisturbed(answered(walk))).toMatchObject({ code: walk.code ?? 0 })
     await expectDone(walk)
 
     if (walk.asks === undefined) return
@@ -263,7 +267,7 @@ test('A sync whose reader goes away after its first line still sends every file'
     stdout!.once('data', () => stdout!.destroy()),
   )
   expect(code).toBe(0)
-  expect(JSON.parse((await svc(['files', 'ls', '/piped', '--json'])).stdout)).toHaveLength(8)
+  expect(JSON.parse((await undisturbed(['files', 'ls', '/piped', '--json'])).stdout)).toHaveLength(8)
 })
 
 test('Standard output that cannot be written fails every command that did its work', async () => {
@@ -276,7 +280,7 @@ test('Standard output that cannot be written fails every command that did its wo
     const { args } = walk
     await makeReady(walk)
     const { code, stderr } = await svc(args, undefined, ['ignore', full, 'pipe'])
-    if (code === 0 && (await svc(args)).stdout === '') continue
+    if (code === 0 && (await undisturbed(args)).stdout === '') continue
     expect([args, code, stderr]).toEqual([
       args,
       1,

@@ -48,11 +48,14 @@ interface Violation {
   nodes: { target: string[]; failureSummary?: string }[]
 }
 
+/** What is behind a modal dialog is inert, and inspected when there is none. */
+const INSPECTED = "document.querySelector('dialog:modal') ?? document"
+
 async function flawsOf(frame: Frame): Promise<string[]> {
   // The source is large, and stays loaded in the page.
   if (!(await frame.evaluate("'axe' in self"))) await frame.evaluate(axe)
   const { violations } = await frame.evaluate<{ violations: Violation[] }>(
-    `axe.run(document, { iframes: false, resultTypes: ['violations'], ...${RULES} })`,
+    `axe.run(${INSPECTED}, { iframes: false, resultTypes: ['violations'], ...${RULES} })`,
   )
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`)
 }

@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const LONGEST = [
   'client/simulation/simulation',
   'http/every-action',
+  'package/walks',
+  'wiring/patroni',
   'cli/scripts',
   'client/faults/kills',
   'desktop/assistant',

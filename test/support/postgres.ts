@@ -48,13 +48,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** The address of a database of a running server, which is created if necessary. */
-export async function databaseAt(server: string, name: string): Promise<string> {
+/** The address of a database of a running server, which is created if necessary, as a copy of another one. */
+export async function databaseAt(server: string, name: string, template = 'template0'): Promise<string> {
   const client = new pg.Client(`${server}/postgres`)
   await client.connect()
   try {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [name])
-    if (rowCount === 0) await client.query(`create database ${name} template template0 encoding 'UTF8'`)
+    if (rowCount === 0) await client.query(`create database ${name} template ${template} encoding 'UTF8'`)
   } finally {
     await client.end()
   }

@@ -7,7 +7,7 @@ import type { Local } from '../../src/wiring/local-domain.ts'
 import { serve } from '../../src/wiring/server.ts'
 import { makeAccount, type Account, type AccountOptions } from './account.ts'
 import { makeClock, type TestClock } from './clock.ts'
-import { databaseFor } from './engine.ts'
+import { databaseFor, layOut } from './engine.ts'
 import { temporaryFolder } from './folder.ts'
 import { request, type Reply, type Sent } from './request.ts'
 
@@ -73,6 +73,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const dataDir = options.dataDir ?? (await temporaryFolder())
   const place = await databaseFor(dataDir)
   const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env, ...options.env }
+  if (options.dataDir === undefined && !('SVC_DATABASE' in env)) await layOut(dataDir)
   const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false, upkeepAfterMs, indexAfterMs })
   const database = await place.open()
   const site = { url, database, clock }

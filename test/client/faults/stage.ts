@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest'
 import { startChild, type Child } from '../../support/child.ts'
 import type { Random } from '../../support/random.ts'
 import { folderOfTest } from '../../support/server.ts'
+import { runWarm } from '../../support/warm-command.ts'
 import { startProxy } from './proxy.ts'
 
 const program = fileURLToPath(new URL('../../../bin/svc.js', import.meta.url))
@@ -20,8 +21,9 @@ export async function setStage(random: Random, folders: readonly string[]) {
   onTestFinished(() => server.kill())
   const proxy = await startProxy(server.ready, random)
 
+  const env = { PATH: process.env['PATH'], HOME: place, SVC_DATA_DIR: data, SVC_LIMITS: 'off' }
+
   function run(args: string[], stdin = ''): { code: Promise<number | null>; kill: () => void; text: () => string } {
-    const env = { PATH: process.env['PATH'], HOME: place, SVC_DATA_DIR: data, SVC_LIMITS: 'off' }
     const child = spawn(process.execPath, [program, ...args], { env })
     let text = ''
     for (const stream of [child.stdout, child.stderr])
@@ -30,9 +32,9 @@ export async function setStage(random: Random, folders: readonly string[]) {
     const code = new Promise<number | null>((resolve) => child.on('close', resolve))
     return { code, kill: () => child.kill('SIGKILL'), text: () => text }
   }
-  async function ok(args: string[], stdin?: string): Promise<void> {
-    const { code, text } = run(args, stdin)
-    if ((await code) !== 0) throw new Error(`svc ${args.join(' ')}: ${text()}`)
+  async function ok(args: string[], stdin = ''): Promise<void> {
+    const { code, stdout, stderr } = await runWarm({ words: args, cwd: place, env, stdin })
+    if (code !== 0) throw new Error(`svc ${args.join(' ')}: ${stdout}${stderr}`)
   }
 
   await ok(['user', 'add', 'admin', '--role', 'admin', '--password-stdin'], PASSWORD)
@@ -43,8 +45,9 @@ export async function setStage(random: Random, folders: readonly string[]) {
     place,
     roots,
     proxy,
+    /** Starts the command in a process of its own, which can be killed. */
     run,
-    /** Runs the command to its end, which has to be a good one. */
+    /** Runs the command to its end, which has to be a good one, in a process shared with others. */
     ok,
     killServer: (): void => void server.kill(),
     /** Starts the server again if it was killed. */

@@ -1,4 +1,4 @@
-import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { filesystem } from '../../../src/contract/filesystem.ts'
@@ -9,15 +9,14 @@ import { openLocal } from '../../../src/wiring/local-domain.ts'
 import { channelOf, say } from '../../support/chat.ts'
 import { makeClock } from '../../support/clock.ts'
 import { bytesOf, sha256Of } from '../../support/contents.ts'
-import { folderOfTest, startServer } from '../../support/server.ts'
+import { folderOfFile, folderOfTest, startServer } from '../../support/server.ts'
 
 const LARGE = 100_000
 const small = bytesOf(500, 1)
 const large = bytesOf(LARGE, 2)
 
 /** A data directory in which something of everything happened, with nobody at work in it any more. */
-async function world() {
-  const dataDir = await folderOfTest()
+async function makeWorld(dataDir: string) {
   const clock = makeClock()
   const server = await startServer({ dataDir, clock })
   const [ada, bob, eve] = [
@@ -50,6 +49,16 @@ async function world() {
   const idOf = (name: string): number => nodes.find((node) => node.name === name)!.id
   const rootOf = (user: number): number => nodes.find((node) => node.user_id === user && node.parent_id === null)!.id
   await server.close()
+  return { clock, ids: { ada: ada.id, bob: bob.id, eve: eve.id, room, note: results[0]!.id! }, idOf, rootOf }
+}
+
+const original = await folderOfFile()
+const { clock, ...made } = await makeWorld(original)
+
+/** A copy of that directory, with ways to spoil it. */
+async function world() {
+  const dataDir = await folderOfTest()
+  await cp(original, dataDir, { recursive: true, preserveTimestamps: true })
 
   const database = openEngine(join(dataDir, 'svc.db'), 1_000)
   // As somebody with a tool for databases and no idea of what belongs together.
@@ -62,9 +71,7 @@ async function world() {
   onTestFinished(close)
   return {
     dataDir,
-    ids: { ada: ada.id, bob: bob.id, eve: eve.id, room, note: results[0]!.id! },
-    idOf,
-    rootOf,
+    ...made,
     /** Closes the database, so that its file can be spoilt. */
     close,
     /** Runs a statement nobody should run. */
