@@ -66,8 +66,9 @@ export async function buildDesktop(esbuild, root, folder) {
   cpSync(join(source, 'installation'), join(folder, 'root'), { recursive: true })
   await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ['src/desktop/service-worker/service-worker.ts'],
-    outfile: join(folder, 'root/service-worker.js'),
+    entryPoints: ['src/desktop/service-worker/service-worker.ts', 'src/desktop/kit/recurrence/recurrence-worker.ts'],
+    entryNames: '[name]',
+    outdir: join(folder, 'root'),
     bundle: true,
     minify: true,
   })

@@ -34,7 +34,7 @@ const exploring = [
   'test/client/sync/plan/plan.property.test.ts',
   'test/desktop/{admin,app-manager,assistant,back-button,calendar,calendar-recurrence,components}.test.ts',
   'test/desktop/{components-app,custom-app,deep-link,external-app,files-archive,formatted-text,installation}.test.ts',
-  'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,rows,settings,tasks,webrtc-removal}.test.ts',
+  'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks,webrtc-removal}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/http/{ack-order,addresses,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
   'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',

@@ -5,7 +5,7 @@ export const topics = {
   synchronisation: 'Synchronising folders: conflicts, undo, ignore files',
   'team-chat': 'Rooms and messages, on the terminal and in scripts',
   writing: 'Notes and documents: formatting, checklists, links',
-  calendar: 'Events that repeat, tasks and sub-tasks, in the desktop and in scripts',
+  calendar: 'Events that repeat, tasks, reminders, in the desktop and in scripts',
   assistant: 'The AI assistant: asking, undoing, configuring a model',
   administration: 'Users, quotas, settings, maintenance, monitoring',
   'bad-days': 'What to do when something has gone wrong: the pages below',

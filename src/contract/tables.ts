@@ -15,6 +15,7 @@ export interface Column {
   default?: string | number | boolean
   /** Never leaves the server and is never accepted from a client. */
   private?: true
+  /** Of the text, or of each of the texts. */
   pattern?: string
 }
 
@@ -50,6 +51,16 @@ const recurrence = {
   recurrence_id: { type: 'timestamp' },
   /** The event as another program wrote it (RFC 5545), with the time zones that it names. */
   ical: text(TEXT),
+} as const satisfies Record<string, Column>
+
+/** Columns of what reminds of itself. */
+const reminders = {
+  /** Minutes before the start, or before midnight if there is no hour; negative ones come after it. */
+  reminders: { type: 'texts', max: 1_000, pattern: '^-?\\d{1,6}$' },
+  /** Reminders up to this moment are acknowledged. */
+  reminded_at: { type: 'timestamp' },
+  /** When an acknowledged reminder is repeated. */
+  snoozed_until: { type: 'timestamp' },
 } as const satisfies Record<string, Column>
 
 /** Every synchronised table. Storage, validation, feed, push, command line and documentation follow from it. */
@@ -104,6 +115,7 @@ export const tables = {
       uid: text(LINE),
       /** The `uid` of the task that this one is a part of. */
       parent_uid: text(LINE),
+      ...reminders,
     },
   },
   svc_events: {
@@ -116,6 +128,7 @@ export const tables = {
       location: text(2_000),
       note: text(TEXT),
       ...recurrence,
+      ...reminders,
     },
   },
   svc_contacts: {
@@ -151,7 +164,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',
@@ -176,7 +189,7 @@ function valueSchema(column: Column): TSchema {
     case 'boolean':
       return Type.Boolean()
     case 'texts':
-      return Type.Array(Type.String({ maxLength: LINE }))
+      return Type.Array(Type.String({ maxLength: LINE, ...(column.pattern ? { pattern: column.pattern } : {}) }))
     default:
       return Type.String({ pattern: formats[column.type], maxLength: 40 })
   }

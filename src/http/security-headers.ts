@@ -64,8 +64,8 @@ export const desktopHeaders: Record<string, string> = {
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    // Of desktop/shell/register-worker.ts, which makes one address.
-    'trusted-types service-worker',
+    // Of desktop/shell/worker-scripts.ts, which makes two addresses.
+    'trusted-types worker-scripts',
   ].join('; '),
   'permissions-policy': permissionsPolicy,
   'referrer-policy': 'same-origin',

@@ -106,6 +106,26 @@ const textOf = (event: ICAL.Component, name: string, max: number): string | null
   return typeof value === 'string' ? value.slice(0, max) : null
 }
 
+/** Most reminders of an event that are read. */
+const MAX_REMINDERS = 20
+
+/** The minutes before the start at which an event reminds; those that depend on its end or on no event are left to the kept text. */
+function remindersOf(event: ICAL.Component): string[] | null {
+  const minutes = event.getAllSubcomponents('valarm').flatMap((alarm) => {
+    const trigger = alarm.getFirstProperty('trigger')
+    const value: unknown = trigger?.getFirstValue()
+    const isShown = isReminder(alarm)
+    if (!isShown || !(value instanceof ICAL.Duration) || trigger?.getFirstParameter('related') === 'END') return []
+    const before = Math.round(-value.toSeconds() / 60)
+    return Math.abs(before) <= 999_999 ? [`${before === 0 ? 0 : before}`] : []
+  })
+  return minutes.length > 0 ? [...new Set(minutes)].slice(0, MAX_REMINDERS) : null
+}
+
+/** Whether an alarm shows or sounds; others send e-mail. */
+export const isReminder = (alarm: ICAL.Component): boolean =>
+  ['DISPLAY', 'AUDIO'].includes(String(alarm.getFirstPropertyValue('action') ?? 'DISPLAY').toUpperCase())
+
 /** The columns of an event, without its original text; undefined if it has no beginning. */
 function valuesOf(event: ICAL.Component, moments: Moments): Row | undefined {
   const property = event.getFirstProperty('dtstart')
@@ -131,6 +151,7 @@ function valuesOf(event: ICAL.Component, moments: Moments): Row | undefined {
     rdates: datesOf(event, 'rdate', moments),
     exdates: datesOf(event, 'exdate', moments),
     recurrence_id: original ?? null,
+    reminders: remindersOf(event),
   }
 }
 

@@ -1,7 +1,7 @@
 import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
-import { readKept } from './ics-read.ts'
+import { isReminder, readKept } from './ics-read.ts'
 import type { Row } from './row-values.ts'
 
 const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -58,6 +58,23 @@ function write(event: ICAL.Component, column: string, row: Row): void {
   }
 }
 
+/** Replaces the alarms that are the reminders of a row. */
+function writeReminders(event: ICAL.Component, row: Row): void {
+  for (const alarm of event.getAllSubcomponents('valarm')) if (isReminder(alarm)) event.removeSubcomponent(alarm)
+  const reminders = Array.isArray(row['reminders']) ? row['reminders'].map(Number).filter(Number.isSafeInteger) : []
+  for (const minutes of reminders) {
+    const alarm = new ICAL.Component('valarm')
+    alarm.addPropertyWithValue('action', 'DISPLAY')
+    alarm.addPropertyWithValue('description', stringOf(row['title']) ?? '')
+    alarm.addProperty(ICAL.Property.fromString(`TRIGGER:${minutes > 0 ? '-' : ''}PT${Math.abs(minutes)}M`))
+    event.addSubcomponent(alarm)
+  }
+}
+
+/** Whether a row has other reminders than the kept text; null where a program did not know them. */
+const hasOtherReminders = (row: Row, kept: Row): boolean =>
+  Array.isArray(row['reminders']) && JSON.stringify(row['reminders']) !== JSON.stringify(kept['reminders'] ?? [])
+
 /** Whether a column has the same value; a time can be written in several ways. */
 function isSame(column: string, a: unknown, b: unknown): boolean {
   if (!placed.includes(column)) return (a ?? null) === (b ?? null)
@@ -73,6 +90,7 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
     const event = new ICAL.Component('vevent')
     event.addProperty(ICAL.Property.fromString(`DTSTAMP:${basicTime(Date.parse(String(row['updated_at'])) || 0)}Z`))
     for (const column of ['uid', ...Object.keys(properties)]) write(event, column, row)
+    writeReminders(event, row)
     return { text: event.toString(), zones: [] }
   }
   const { event, zones, values } = known
@@ -80,8 +98,10 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
   const changed = Object.keys(properties).filter(
     (column) => !isSame(column, values[column], row[column]) || (isMoved && placed.includes(column)),
   )
-  if (changed.length === 0) return { text: kept!.slice(kept!.indexOf('BEGIN:VEVENT')), zones }
+  const isReminded = hasOtherReminders(row, values)
+  if (changed.length === 0 && !isReminded) return { text: kept!.slice(kept!.indexOf('BEGIN:VEVENT')), zones }
   for (const column of changed) write(event, column, row)
+  if (isReminded) writeReminders(event, row)
   return { text: event.toString(), zones }
 }
 

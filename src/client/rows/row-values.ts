@@ -129,7 +129,7 @@ function fits(column: Column, value: unknown): boolean {
     case 'boolean':
       return typeof value === 'boolean'
     case 'texts':
-      return isListOfTexts(value) && JSON.stringify(value).length <= (max ?? Infinity)
+      return isListOfTexts(value, column) && JSON.stringify(value).length <= (max ?? Infinity)
     case 'date':
       return typeof value === 'string' && isDate(value)
     case 'timestamp':
@@ -139,8 +139,11 @@ function fits(column: Column, value: unknown): boolean {
   }
 }
 
-const isListOfTexts = (value: unknown): boolean =>
-  Array.isArray(value) && value.every((text) => typeof text === 'string' && text.length <= 500)
+const isListOfTexts = (value: unknown, { pattern }: Column): boolean =>
+  Array.isArray(value) &&
+  value.every(
+    (text) => typeof text === 'string' && isText({ type: 'text', max: 500, ...(pattern ? { pattern } : {}) }, text),
+  )
 
 /** Whether every text in a value can be stored, including field names. */
 function isStorable(value: unknown): boolean {
@@ -178,6 +181,7 @@ function described({ type, values, pattern, min, max }: Column): string {
     case 'boolean':
       return 'true or false'
     case 'texts':
+      if (pattern) return `a list of texts that match ${pattern}, in JSON of at most ${max} characters`
       return `a list of texts such as ["tea","hot"], in JSON of at most ${max} characters`
     case 'date':
       return 'a date such as 2026-11-21'

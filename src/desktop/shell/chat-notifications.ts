@@ -1,4 +1,4 @@
-import { computed, effect, signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { partnerOf, type ChatRoom } from '../../client/chat/room-names.ts'
 import { isMentioned } from '../../client/chat/chat-state.ts'
 import type { AnswerOf } from '../wire/actions.ts'
@@ -98,6 +98,5 @@ export function startChatNotifications(): void {
   })
   // Rooms may have been read on another device.
   document.addEventListener('visibilitychange', () => document.hidden || !isUnlocked.value || check())
-  effect(() => void (document.title = unreadMessages.value > 0 ? `(${unreadMessages.value}) svc` : 'svc'))
   check()
 }

@@ -22,7 +22,8 @@ export const unreadCount = computed(() => notifications.value.filter(({ isRead }
 
 let lastId = 0
 
-export function notify(slug: string, title: string, text: string, path = '/'): void {
+/** Adds a notification to the list; unless `isSilent`, a toast shows it. */
+export function notify(slug: string, title: string, text: string, path = '/', { isSilent = false } = {}): void {
   const notification = {
     id: ++lastId,
     slug,
@@ -33,6 +34,7 @@ export function notify(slug: string, title: string, text: string, path = '/'): v
     isRead: false,
   }
   notifications.value = [notification, ...notifications.value].slice(0, MAX_NOTIFICATIONS)
+  if (isSilent) return
   const said = notification.text === '' ? notification.title : `${notification.title}: ${notification.text}`
   toast(said, { source: sourceName(slug) })
 }

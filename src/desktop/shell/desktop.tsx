@@ -9,6 +9,7 @@ import { maintenance, online } from './feed.ts'
 import { KeyboardHelp } from './keyboard-help.tsx'
 import { helpOpen, launcherOpen } from './key-bindings.ts'
 import { Launcher } from './launcher.tsx'
+import { ReminderCards } from './reminders/reminder-cards.tsx'
 import { lock, user } from './session.ts'
 import { SnapPreview, WindowFrame } from './window-frame.tsx'
 import { front, prewarmed, windows } from './windows.ts'
@@ -44,6 +45,7 @@ export function Desktop() {
         <SnapPreview />
       </main>
       <Dock />
+      <ReminderCards />
       {launcherOpen.value && <Launcher />}
       {helpOpen.value && <KeyboardHelp />}
     </div>

@@ -6,13 +6,14 @@ import { Toasts } from '../kit/toast.tsx'
 import './shell.css'
 import { refreshApps } from './apps.ts'
 import { startBackButton } from './back-button.ts'
-import { startChatNotifications } from './chat-notifications.ts'
+import { startChatNotifications, unreadMessages } from './chat-notifications.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
 import { followFeed } from './feed.ts'
 import { schedulePrewarm } from './frame-registry.ts'
 import { runKeyBinding } from './key-bindings.ts'
 import { openDeepLink } from './deep-link.ts'
+import { ringing, startReminders } from './reminders/reminders.ts'
 import { startSecurityNotifications } from './security-notifications.ts'
 import { registerServiceWorker } from './register-worker.ts'
 import { resumeSession, isUnlocked, lock, stage } from './session.ts'
@@ -35,6 +36,11 @@ addEventListener('keydown', (event) => {
   if (isUnlocked.value && runKeyBinding(keyName(event))) event.preventDefault()
 })
 
+effect(() => {
+  const count = unreadMessages.value + ringing.value.size
+  document.title = count > 0 ? `(${count}) svc` : 'svc'
+})
+
 let isStarted = false
 effect(() => {
   if (!isUnlocked.value || isStarted) return
@@ -48,6 +54,7 @@ effect(() => {
     .finally(() => {
       startSecurityNotifications()
       startChatNotifications()
+      startReminders()
       void followFeed()
     })
 })

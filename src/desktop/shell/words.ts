@@ -3,6 +3,15 @@ import { catalogue } from '../kit/language.ts'
 /** Messages of the desktop shell. */
 export const words = catalogue(
   {
+    reminders: 'Reminders',
+    today_at: (time: string) => `Today, ${time}`,
+    snooze: 'In 10 minutes',
+    snooze_named: (title: string) => `Remind of “${title}” in 10 minutes`,
+    dismiss: 'Dismiss',
+    dismiss_named: (title: string) => `Dismiss “${title}”`,
+    dismiss_all: 'Dismiss all',
+    more_reminders: (count: number) => `${count} more`,
+    allow_notifications: 'Notify me outside of the browser, too',
     sign_in: 'Sign in',
     welcome: 'Welcome',
     username: 'User name',
@@ -92,6 +101,15 @@ export const words = catalogue(
     key_help: 'Show this list',
   },
   {
+    reminders: 'Erinnerungen',
+    today_at: (time) => `Heute, ${time}`,
+    snooze: 'In 10 Minuten',
+    snooze_named: (title) => `In 10 Minuten wieder an „${title}“ erinnern`,
+    dismiss: 'Schließen',
+    dismiss_named: (title) => `Schließen: „${title}“`,
+    dismiss_all: 'Alle schließen',
+    more_reminders: (count) => `${count} weitere`,
+    allow_notifications: 'Auch außerhalb des Browsers benachrichtigen',
     sign_in: 'Anmelden',
     welcome: 'Willkommen',
     username: 'Benutzername',

@@ -183,3 +183,42 @@ test('what a file lacks is said: its end, its events, and the time zones that it
     tzid: 'Europe/Berlin',
   })
 })
+
+const alarm = (...lines: string[]): string[] => ['BEGIN:VALARM', ...lines, 'END:VALARM']
+
+/** An event with all kinds of alarms. */
+const alarmed = file(
+  ...event(
+    'UID:train',
+    'DTSTART:20260326T120000Z',
+    'SUMMARY:Train',
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:Pack', 'TRIGGER:-PT1H30M'),
+    ...alarm('ACTION:AUDIO', 'TRIGGER;RELATED=START:-P1D', 'X-SOUND:bell'),
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:Now', 'TRIGGER:PT0S'),
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:End', 'TRIGGER;RELATED=END:-PT5M'),
+    ...alarm('ACTION:EMAIL', 'TRIGGER:-PT2H', 'ATTENDEE:mailto:ada@example.org'),
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:Fixed', 'TRIGGER;VALUE=DATE-TIME:20260326T080000Z'),
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:Damaged'),
+  ),
+)
+
+test('alarms that show something before or after the start become reminders; what is not changed stays as it was', () => {
+  const [train] = rowsOf(alarmed)
+  expect(train!['reminders']).toEqual(['90', '1440', '0'])
+  expect(formatIcs([train!])).toContain('X-SOUND:bell')
+  // An older client that imported the event knows no reminders.
+  expect(formatIcs([{ ...train, reminders: null, title: 'Tram' }])).toContain('X-SOUND:bell')
+})
+
+test('reminders that are changed are written as alarms, also when there are none any more', () => {
+  const [train] = rowsOf(alarmed)
+  const text = formatIcs([{ ...train, reminders: ['15', '-30'] }])
+  expect(rowsOf(text)[0]!['reminders']).toEqual(['15', '-30'])
+  expect(text).toContain('TRIGGER:-PT15M\r\n')
+  expect(text).toContain('TRIGGER:PT30M\r\n')
+  expect(text).not.toContain('X-SOUND:bell')
+  expect(text).toContain('ACTION:EMAIL\r\n')
+  expect(rowsOf(formatIcs([{ ...train, reminders: [] }]))[0]!['reminders']).toBeNull()
+  const made = { id: 1, title: 'Tea; hot', starts_at: '2026-03-26T12:00:00.000Z', reminders: ['5'] }
+  expect(rowsOf(formatIcs([made]))[0]!['reminders']).toEqual(['5'])
+})

@@ -4,6 +4,7 @@ import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Select, Switch, TextField } from '../../kit/field.tsx'
 import { ownZone } from '../../kit/local-day.ts'
+import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
 import { uuid } from '../../kit/rows.ts'
 import { addDays, toLocalInput } from '../../kit/days.ts'
@@ -157,6 +158,11 @@ export function EventDialog({ event }: { event: Event }) {
         <Switch label={words('all_day')} checked={event.all_day} onSwitch={(isOn) => toggleAllDay(event, isOn)} />
         <TimeFields key={`${event.all_day}`} event={event} />
         {event.recurrence_id === null && <EventRepeat event={event} />}
+        <ReminderFields
+          reminders={event.reminders}
+          isDay={event.all_day}
+          onChange={(change) => entries.write(event, change)}
+        />
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
         {!event.all_day && <p class="event-zone">{words('zone', zoneText(event))}</p>}

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
-import { expand } from '../../kit/recurrence/expander.ts'
+import { expand } from '../../kit/recurrence/expand.ts'
 import { zoneOf } from './series-times.ts'
 import { entries, selected, type Event } from './store.ts'
 

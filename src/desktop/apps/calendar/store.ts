@@ -24,6 +24,9 @@ export const entries = openEntries('svc_events', {
     tzid: null,
     recurrence_id: null,
     ical: null,
+    reminders: null,
+    reminded_at: null,
+    snoozed_until: null,
   },
   isComplete: ({ title }) => title.trim() !== '',
 })

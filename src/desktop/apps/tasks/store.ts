@@ -22,6 +22,9 @@ export const entries = openEntries('svc_tasks', {
     done_at: null,
     uid: null,
     parent_uid: null,
+    reminders: null,
+    reminded_at: null,
+    snoozed_until: null,
   },
   isComplete: ({ title }) => title.trim() !== '',
 })

@@ -3,7 +3,7 @@ import { entryWords } from '../../kit/entry-words.ts'
 import { addDays } from '../../kit/days.ts'
 import { formatDay } from '../../kit/formats.ts'
 import { noonOf } from '../../kit/days.ts'
-import { expand } from '../../kit/recurrence/expander.ts'
+import { expand } from '../../kit/recurrence/expand.ts'
 import { uuid } from '../../kit/rows.ts'
 import { dueMoment } from '../../kit/task-times.ts'
 import { toast, toastError } from '../../kit/toast.tsx'
@@ -36,7 +36,7 @@ function repeat(task: Task, next: NextDue): void {
   const copy = entries.add({ ...entries.fieldsOf(task), rrule: null, uid: null, done: true, done_at })
   const reopened = tree.value.childrenOf(task).filter(({ done }) => done)
   for (const part of reopened) setDone(part, false)
-  entries.write(task, { ...next })
+  entries.write(task, { ...next, snoozed_until: null })
   const undo = (): void => {
     const now = entries.find(task.key)
     if (now) entries.write(now, { due_on, rrule })

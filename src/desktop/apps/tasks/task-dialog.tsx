@@ -2,6 +2,7 @@ import { EntryAlert, EntryDialog } from '../../kit/entry-controls.tsx'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { TextField } from '../../kit/field.tsx'
 import { ownZone } from '../../kit/local-day.ts'
+import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
 import { dayFromNow, entries, tree, type Task } from './store.ts'
 import { priorities, priorityOf } from './task-line.tsx'
@@ -61,6 +62,13 @@ export function TaskDialog({ task }: { task: Task }) {
           <TimeField task={task} />
         </div>
         {task.due_on !== null && <TaskRepeat task={task} first={task.due_on} />}
+        {task.due_on !== null && (
+          <ReminderFields
+            reminders={task.reminders}
+            isDay={task.due_time === null}
+            onChange={(change) => entries.write(task, change)}
+          />
+        )}
         <EntryField
           {...entryProps}
           entry={{ ...task, priority: Number(priorityOf(task.priority)) }}
