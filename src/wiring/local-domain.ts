@@ -33,15 +33,11 @@ import { postgresSearchIndex } from '../storage/search/postgres-search-index.ts'
 import { sqliteSearchIndex } from '../storage/search/sqlite-search-index.ts'
 import { findFact, instanceFact } from '../storage/instance/settings.ts'
 import { openAssistant } from './assistant.ts'
-import { readConfig, type Config } from './config/config.ts'
-import {
-  dataDirectoryPath,
-  openDataDirectory,
-  readConfigFile,
-  type DataDirectory,
-} from './installation/data-directory.ts'
+import type { Config } from './config/config.ts'
+import { dataDirectoryPath, openDataDirectory, type DataDirectory } from './installation/data-directory.ts'
 import { commandOperator, environment } from './config/environment.ts'
 import { ownBackups } from './backups/installation-backups.ts'
+import { readGiven } from './config/given-config.ts'
 import { rememberExternalDatabase } from './installation/external-database.ts'
 import { assertSameKey, secretKey } from './installation/secret-key.ts'
 import { keepsOwnRows, startOver, openStorage, type Storage } from './installation/storage.ts'
@@ -144,7 +140,7 @@ function openSearch({ path }: DataDirectory, parts: SearchParts) {
 export async function openLocal(options: LocalOptions): Promise<Local> {
   const { dataDir, env = environment, flags = {}, create = true, startsOver = false, flush } = options
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
-  const given = readConfig(env, await readConfigFile(directory), flags)
+  const given = await readGiven(directory, env, flags)
   const storage = await (startsOver ? startOver : openStorage)(directory, given, env, { create, flush })
   try {
     return await openOn(storage, directory, given, { ...options, env })

@@ -15,7 +15,6 @@ import type { Database } from '../storage/engine/database.ts'
 import { postgresAddress } from '../storage/engine/postgres-address.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
 import { aloneOnSqlite } from '../storage/engine/sqlite.ts'
-import { readConfig } from './config/config.ts'
 import {
   dataDirectoryPath,
   openDataDirectory,
@@ -23,6 +22,7 @@ import {
   writeConfigFile,
   type DataDirectory,
 } from './installation/data-directory.ts'
+import { readGiven } from './config/given-config.ts'
 import { commandOperator } from './config/environment.ts'
 import { forgetExternalDatabase, rememberExternalDatabase } from './installation/external-database.ts'
 import { assertInstalled } from './installation/installation-check.ts'
@@ -253,7 +253,7 @@ export async function moveStorage(
   const path = dataDirectoryPath(dataDir, env)
   await assertInstalled(path, env)
   const directory = await openDataDirectory(path)
-  const { values } = readConfig(env, await readConfigFile(directory), {})
+  const { values } = await readGiven(directory, env)
   // Opened once unchanged, so that it is migrated and verified.
   const owner = await openLocal({ dataDir: directory.path, env, create: false }).then(
     (local) => local.close().then(() => local.domain.instance.identity.server_id),

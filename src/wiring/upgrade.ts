@@ -7,8 +7,8 @@ import type { Database } from '../storage/engine/database.ts'
 import { migrate, pendingMigrations } from '../storage/engine/migrations/migrate.ts'
 import { openSqlite } from '../storage/engine/sqlite.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
-import { readConfig } from './config/config.ts'
-import { dataDirectoryPath, openDataDirectory, readConfigFile } from './installation/data-directory.ts'
+import { dataDirectoryPath, openDataDirectory } from './installation/data-directory.ts'
+import { readGiven } from './config/given-config.ts'
 import { assertInstalled } from './installation/installation-check.ts'
 import { keepsOwnRows, openStorage } from './installation/storage.ts'
 
@@ -56,7 +56,7 @@ export async function tryUpgrade(dataDir: string | undefined, env: NodeJS.Proces
   const path = dataDirectoryPath(dataDir, env)
   await assertInstalled(path, env)
   const directory = await openDataDirectory(path)
-  const given = readConfig(env, await readConfigFile(directory), {})
+  const given = await readGiven(directory, env)
   const { database, close } = await openStorage(directory, given, env)
   const folder = await makeLockedFolder(PREFIX, path)
   try {

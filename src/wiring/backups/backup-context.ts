@@ -5,16 +5,15 @@ import { makeSettings, type Given } from '../../domain/instance/settings.ts'
 import { lastState } from '../../storage/backups/last-state.ts'
 import { knownFact } from '../../storage/instance/settings.ts'
 import { sqliteState } from '../../storage/engine/sqlite.ts'
-import { readConfig } from '../config/config.ts'
 import {
   dataDirectoryPath,
   openDataDirectory,
-  readConfigFile,
   scratchFolder,
   type DataDirectory,
 } from '../installation/data-directory.ts'
 import { commandOperator, environment } from '../config/environment.ts'
 import { ownBackups } from './installation-backups.ts'
+import { readGiven } from '../config/given-config.ts'
 import { secretKey } from '../installation/secret-key.ts'
 import { keepsOwnRows, openStorage } from '../installation/storage.ts'
 import { version } from '../config/version.ts'
@@ -61,7 +60,7 @@ async function openSettled(directory: DataDirectory, given: Given, env: NodeJS.P
 /** What commands on backups need. If no migration is due, it opens less of the installation. */
 export async function openBackupContext(dataDir: string | undefined, env = environment): Promise<BackupContext> {
   const directory = await openDataDirectory(dataDirectoryPath(dataDir, env))
-  const given = readConfig(env, await readConfigFile(directory), {})
+  const given = await readGiven(directory, env)
   if (keepsOwnRows(given) && (await isSettled(directory))) return openSettled(directory, given, env)
   const { openLocal } = await import('../local-domain.ts')
   return openLocal({ dataDir: directory.path, env, create: false })

@@ -4,10 +4,10 @@ import { stream, type StreamState } from '../../domain/backups/streaming.ts'
 import { BadRepository, repositoryAt } from '../../storage/backups/repository.ts'
 import { openStreamTarget } from '../../storage/backups/stream-target.ts'
 import { openSqlitePageStream } from '../../storage/engine/sqlite-page-stream.ts'
-import { readConfig } from '../config/config.ts'
 import { version } from '../config/version.ts'
 import { keptKey } from '../installation/backup-keys.ts'
-import { readConfigFile, scratchFolder } from '../installation/data-directory.ts'
+import { scratchFolder } from '../installation/data-directory.ts'
+import { readGiven } from '../config/given-config.ts'
 import { installationFiles } from '../installation/installation-files.ts'
 import { keepsOwnRows, openBlobs } from '../installation/storage.ts'
 import type { BackupContext } from './backup-context.ts'
@@ -36,7 +36,7 @@ export async function streamBackups(
   onState: (state: StreamState) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const given = readConfig(env, await readConfigFile(directory), {})
+  const given = await readGiven(directory, env)
   if (!keepsOwnRows(given)) throw new BadRepository(POSTGRES, 2)
   if (isArchiveName(to)) throw new BadRepository(`${to} is an archive: a stream needs a folder.`, 2)
   const blobs = await openBlobs(directory, given.values.blobs ?? '', env)

@@ -14,11 +14,13 @@ export class BadConfig extends Error {
 
 const names = Object.keys(options) as OptionName[]
 
-/** Combines flags, environment and `config.json`, in this order of precedence. Pure. Throws `BadConfig` with every problem. */
+/** Combines flags, environment and `config.json`, in this order of precedence. Pure. `lineOf` finds a setting
+ * in the file. Throws `BadConfig` with every problem. */
 export function readConfig(
   env: Record<string, string | undefined>,
   file: Record<string, unknown>,
   flags: Partial<Record<OptionName, string | undefined>>,
+  lineOf: (name: string) => number | undefined = () => undefined,
 ): Given {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -41,10 +43,11 @@ export function readConfig(
     if (variable !== undefined && variable !== '') take(name, variable, 'environment', variableOf(name))
   }
   for (const [name, value] of Object.entries(file)) {
-    if (!isOption(name)) problems.push(`config.json: there is no option "${name}".`)
-    else if (typeof value === 'object') problems.push(`config.json: ${name} must be a text, a number, true or false.`)
-    else
-      take(name, value === true ? 'on' : value === false ? 'off' : String(value), 'config.json', `config.json: ${name}`)
+    const line = lineOf(name)
+    const where = line === undefined ? 'config.json' : `config.json:${line}`
+    if (!isOption(name)) problems.push(`${where}: there is no option "${name}".`)
+    else if (typeof value === 'object') problems.push(`${where}: ${name} must be a text, a number, true or false.`)
+    else take(name, value === true ? 'on' : value === false ? 'off' : String(value), 'config.json', `${where}: ${name}`)
   }
   if (problems.length > 0) throw new BadConfig(problems.join('\n'))
   return { values, sources }

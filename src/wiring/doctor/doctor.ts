@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import { readConfig } from '../config/config.ts'
-import { partsOf, readConfigFile } from '../installation/data-directory.ts'
+import { partsOf } from '../installation/data-directory.ts'
+import { readGiven } from '../config/given-config.ts'
 import { damageOf } from '../installation/database-damage.ts'
 import { backupChecks } from './backups-check.ts'
 import { configurationChecks } from './configuration-check.ts'
@@ -60,9 +60,7 @@ export async function examineClosed(path: string, env: NodeJS.ProcessEnv, error:
     () => false,
   )
   if (!isFolder) return [notOpened(error)]
-  const config = await readConfigFile(directory)
-    .then((file) => readConfig(env, file, {}))
-    .catch(() => ({ values: {}, sources: {} }))
+  const config = await readGiven(directory, env).catch(() => ({ values: {}, sources: {} }))
   const chosen: DirectoryCheck[] = machineChecks.map(catchingErrors)
   return [notOpened(error), ...(await runChecks({ directory, config }, chosen))]
 }

@@ -86,14 +86,23 @@ function reasonOf(error: unknown): string {
 }
 
 /** The settings of `config.json`; empty if there is none. */
-export async function readConfigFile({ config }: DataDirectory): Promise<Record<string, unknown>> {
-  let text: string
+export async function readConfigFile(directory: DataDirectory): Promise<Record<string, unknown>> {
+  const text = await readConfigText(directory)
+  return text === undefined ? {} : parseConfig(directory, text)
+}
+
+/** The text of `config.json`; undefined if there is none. */
+export async function readConfigText({ config }: DataDirectory): Promise<string | undefined> {
   try {
-    text = await readRegularFile(config)
+    return await readRegularFile(config)
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return {}
+    if (errorCode(error) === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** The object in the text of `config.json`. Throws `BadConfigFile` with the line. */
+export function parseConfig({ config }: DataDirectory, text: string): Record<string, unknown> {
   const parsed = parseValidMembers(text)
   if (parsed) return parsed
   const line = text.slice(0, VALID_MEMBERS.exec(text)?.[0].length ?? 0).split('\n').length

@@ -1,3 +1,4 @@
+import { readGiven } from '../../../src/wiring/config/given-config.ts'
 import { chmod, chown, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -237,4 +238,16 @@ test('an installation keeps its identity', async () => {
     expect.stringMatching(/^[0-9a-f]{32}$/),
   ])
   expect(identity.server_id).not.toBe(identity.epoch)
+})
+
+test('a wrong setting of config.json is named with its line', async () => {
+  const dataDir = await folderOfTest()
+  const text = '{\n  "host": "127.0.0.1",\n  "port": "many",\n\n  "public_url": "nonsense", "log.level$": 3\n}\n'
+  await writeFile(join(dataDir, 'config.json'), text)
+  const problems = await readGiven(await openDataDirectory(dataDir), {}).catch((error: Error) => error.message)
+  expect(String(problems).split('\n')).toEqual([
+    expect.stringMatching(/^config\.json:3: port must be /),
+    expect.stringMatching(/^config\.json:5: public_url must be /),
+    'config.json:5: there is no option "log.level$".',
+  ])
 })
