@@ -44,7 +44,7 @@ const exploring = [
   'test/templates/{compose-cluster,proxies}.test.ts',
   'test/wiring/backups/{hostile,killed,unchanged}-backups.test.ts',
   'test/wiring/installation/upgrade.test.ts',
-  'test/wiring/{patroni,postgres-outages,several-servers,shared-limits}.test.ts',
+  'test/wiring/{patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
   'test/wiring/{history,simulation}/**',
 ]
 

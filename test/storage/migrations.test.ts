@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { shapes } from '../../src/domain/sync/sync.ts'
 import type { Database } from '../../src/storage/engine/database.ts'
-import { migrate } from '../../src/storage/engine/migrations/migrate.ts'
+import { migrate, migrations } from '../../src/storage/engine/migrations/migrate.ts'
 import { rowTable } from '../../src/storage/feed/rows.ts'
 import { ensureTables, type TableShape } from '../../src/storage/engine/synchronised-tables.ts'
 import { startChild } from '../support/child.ts'
@@ -107,6 +107,38 @@ describe('migrating', () => {
     const before = await schema(database)
     await expect(migrate(database)).rejects.toThrow(/newer version of svc \(9999-future\).*update svc/)
     expect(await schema(database)).toBe(before)
+  })
+})
+
+describe('a migration', () => {
+  /** What servers of the version before do not notice. */
+  const ADDS = [
+    /^create table /,
+    // A unique one could refuse what they write.
+    /^create index /,
+    /^drop index /,
+    /^alter table \S+ add column \S+ (integer|real|text|blob)( not null default \S+| default \S+)?( references .+)?$/,
+    /^create trigger /,
+  ]
+  /** The last one before versions ran side by side. */
+  const FIRST = '0016-room-feeds'
+
+  test('only adds to the schema, or says that earlier versions cannot work with it', async () => {
+    const { database } = await empty()
+    const dialect = database.dialect
+    const compiled = ({ statements }: (typeof migrations)[number]) =>
+      statements(dialect).map((statement) => statement.compile(database.read.q).sql.replaceAll(/\s+/g, ' ').trim())
+    const adds = (text: string) => ADDS.some((form) => form.test(text.toLowerCase()))
+    const later = migrations.filter(({ name }) => name >= FIRST)
+    for (const migration of later)
+      if (!migration.contracts) expect(compiled(migration).filter((text) => !adds(text))).toEqual([])
+    for (const text of [
+      'alter table a drop column b',
+      'create unique index a on b (c)',
+      'update a set b = 1',
+      'alter table a add column b text not null',
+    ])
+      expect([text, adds(text)]).toEqual([text, false])
   })
 })
 

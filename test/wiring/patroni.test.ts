@@ -19,8 +19,9 @@ const WRITERS = 8
 
 /** What happened since the last fault; moments in ms. */
 interface Course {
-  /** Whether the database took no write of the test itself, and when it did again. */
-  wasAway: boolean
+  /** The primary before it; undefined once the database took no write of the test itself. */
+  before: PatroniNode | undefined
+  /** When it took one again, or another primary did. */
   writable: number | undefined
   /** When each server acknowledged a write after that. */
   resumed: (number | undefined)[]
@@ -28,8 +29,8 @@ interface Course {
   refusal: number
 }
 
-const newCourse = (): Course => ({
-  wasAway: false,
+const newCourse = (before?: PatroniNode): Course => ({
+  before,
   writable: undefined,
   resumed: Array.from({ length: SERVERS }, () => undefined),
   refusal: 0,
@@ -72,7 +73,7 @@ async function site(cluster: PatroniCluster) {
 }
 
 /** Writes into another database of the cluster again and again, to know when it can be written. */
-function watch(cluster: PatroniCluster, seen: (isWritable: boolean) => void): () => Promise<void> {
+function watch(cluster: PatroniCluster, seen: (writable: readonly PatroniNode[]) => void): () => Promise<void> {
   let isOver = false
   async function attempt(node: PatroniNode): Promise<boolean> {
     const connectionString = `postgres://svc@${node.host}/postgres`
@@ -90,7 +91,8 @@ function watch(cluster: PatroniCluster, seen: (isWritable: boolean) => void): ()
   }
   const done = (async () => {
     while (!isOver) {
-      seen((await Promise.all(cluster.nodes.map(attempt))).includes(true))
+      const found = await Promise.all(cluster.nodes.map(attempt))
+      seen(cluster.nodes.filter((_, index) => found[index]))
       await pause(50)
     }
   })()
@@ -124,7 +126,7 @@ function startWriters({ servers, tokens }: Awaited<ReturnType<typeof site>>, cou
       }
       expect([response.status, text]).toEqual([200, expect.stringContaining('"ok":true')])
       acknowledged[account]!.push(title)
-      if (course().writable !== undefined) course().resumed[server] ??= now()
+      if (began > (course().writable ?? Infinity)) course().resumed[server] ??= now()
       return
     }
   }
@@ -193,15 +195,15 @@ describe.skipIf(patroniPrograms === undefined)('two servers whose database Patro
     const ground = await site(cluster)
     let course = newCourse()
     const writers = startWriters(ground, () => course)
-    const stopWatching = watch(cluster, (isWritable) => {
-      if (!isWritable) course.wasAway = true
-      else if (course.wasAway) course.writable ??= now()
+    const stopWatching = watch(cluster, (writable) => {
+      if (writable.length === 0) course.before = undefined
+      else if (writable.some((node) => node !== course.before)) course.writable ??= now()
     })
     for (const [name, fault] of Object.entries(faultsOf(cluster))) {
       if (GIVEN === undefined && !QUICK.includes(name)) continue
       for (let round = 0; round < ROUNDS; round += 1) {
         const before = await cluster.healthy()
-        course = newCourse()
+        course = newCourse(before)
         const at = now()
         const repair = await fault(before)
         const isOver = () => course.resumed.every((moment) => moment !== undefined)

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from 'kysely'
 import { prepared, type Writer } from '../engine/database.ts'
-import { hasOlderPeers } from '../engine/postgres-peers.ts'
+import { lacksTakeOver } from '../engine/postgres-peers.ts'
 
 // Changes in a room appear in the feed of each member. In small rooms one statement advances all feeds and another writes the changes.
 // In large ones only the time of the change is noted, and each feed takes it over later (`pending-changes.ts`). The room's row is
@@ -72,7 +72,7 @@ const deferName = (tx: Writer, room: number) =>
 /** From now on the feeds of the members take over what changes in the room; everything before is in them. */
 async function becomeLarge(tx: Writer, room: number): Promise<void> {
   // Servers of older versions do not take over.
-  if (await hasOlderPeers(tx)) return
+  if (await lacksTakeOver(tx)) return
   await tx.q
     .updateTable('rooms')
     .set({ feed_stamp: sql`stamp` })

@@ -13,7 +13,7 @@ import pg from 'pg'
 import type { Reader } from './database.ts'
 import { driverOf } from './driver.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
-import { fromPostgresError } from './postgres-errors.ts'
+import { fromPostgresError, isStale } from './postgres-errors.ts'
 import type { PostgresHosts } from './postgres-hosts.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
 import type { Tables } from './tables.ts'
@@ -112,22 +112,28 @@ export const clientConnection = (client: pg.PoolClient, liveness: LivenessCheck)
   )
 
 /** Like `clientConnection`, with any connection of a pool per query. */
-export const poolConnection = (pool: pg.Pool, hosts: PostgresHosts, liveness: LivenessCheck): PostgresConnection =>
-  new PostgresConnection(async (query) => {
+export function poolConnection(pool: pg.Pool, hosts: PostgresHosts, liveness: LivenessCheck): PostgresConnection {
+  async function ask(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await hosts.connect(() => pool.connect())
     try {
-      const client = await hosts.connect(() => pool.connect())
-      try {
-        const result = await liveness.watch(client, query)
-        client.release()
-        return result
-      } catch (error) {
-        client.release(error as Error)
-        throw error
-      }
+      const result = await liveness.watch(client, query)
+      client.release()
+      return result
     } catch (error) {
-      throw fromPostgresError(error)
+      client.release(error as Error)
+      throw error
     }
+  }
+  return new PostgresConnection(async (query) => {
+    // Every connection may have prepared it before the table changed; each that has is closed.
+    for (let left = pool.options.max; ; left -= 1)
+      try {
+        return await ask(query)
+      } catch (error) {
+        if (left === 0 || !isStale(error)) throw fromPostgresError(error)
+      }
   })
+}
 
 export function poolOf(config: pg.PoolConfig, hosts: PostgresHosts, check: ConnectionCheck): pg.Pool {
   // `pg` awaits the promise and passes on its error, which its types do not say.

@@ -31,9 +31,18 @@ const LOST =
 /** Serialization failure and deadlock. */
 const CONFLICT = new Set(['40001', '40P01'])
 
-/** Whether a converted error was a conflict with a concurrent transaction, which may not happen again. */
+/** Of a prepared statement of a table that got a column meanwhile: "cached plan must not change result type". */
+const FEATURE_NOT_SUPPORTED = '0A000'
+
+/** Whether an error, converted or not, says that the statements of its connection must be prepared anew. */
+export function isStale(error: unknown): boolean {
+  const own = error instanceof Busy ? error.cause : error
+  return own instanceof Error && errorCode(own) === FEATURE_NOT_SUPPORTED && own.message.startsWith('cached plan')
+}
+
+/** Whether a converted error came from a concurrent transaction, and may not happen again. */
 export const isConflict = (error: unknown): boolean =>
-  error instanceof Busy && error.cause instanceof Error && CONFLICT.has(errorCode(error.cause))
+  isStale(error) || (error instanceof Busy && error.cause instanceof Error && CONFLICT.has(errorCode(error.cause)))
 
 const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
@@ -42,7 +51,7 @@ export function fromPostgresError(error: unknown): unknown {
   const code = errorCode(error)
   if (code === DISK_FULL) return new DiskFull('The disk of the database is full.', { cause: error })
   if (code === LOCK_NOT_AVAILABLE) return new Busy('Another process holds the database.', { cause: error })
-  if (PASSING.test(code) || isUnreached(error))
+  if (PASSING.test(code) || isStale(error) || isUnreached(error))
     return new Busy(`The database does not answer: ${error.message}. Try again in a moment.`, { cause: error })
   return error
 }

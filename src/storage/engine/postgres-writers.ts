@@ -6,7 +6,7 @@ import type { Transaction } from './group-commit.ts'
 import type { BareWriter, Notifications } from './notifications.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
 import { PostgresConnection } from './postgres-connections.ts'
-import { fromPostgresError, isConflict } from './postgres-errors.ts'
+import { fromPostgresError, isConflict, isStale } from './postgres-errors.ts'
 import type { PostgresHosts } from './postgres-hosts.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
 import { beginStatements } from './postgres-scopes.ts'
@@ -44,8 +44,8 @@ function makeWriterConnection({ config, hosts, check, liveness, patience }: Part
     try {
       return await liveness.watch(client, query)
     } catch (error) {
-      // The next connection may reach a server that accepts writes again.
-      if (errorCode(error) === READ_ONLY) discard()
+      // The next connection may reach a server that accepts writes again, and has no prepared statements yet.
+      if (errorCode(error) === READ_ONLY || isStale(error)) discard()
       throw fromPostgresError(error)
     }
   })

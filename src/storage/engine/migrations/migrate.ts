@@ -1,5 +1,8 @@
 import { sql } from 'kysely'
-import type { Database, Reader, SchemaDialect } from '../database.ts'
+import { Busy } from '../../../base/errors.ts'
+import type { Database, Reader, SchemaDialect, Writer } from '../database.ts'
+import { hasOlderPeers, migrationNumber } from '../postgres-peers.ts'
+import { REQUIRES } from '../postgres-connection-check.ts'
 import { initial } from './0001-initial.ts'
 import { sessionApi } from './0002-session-api.ts'
 import { administration } from './0003-administration.ts'
@@ -65,30 +68,44 @@ export async function appliedMigrations(on: Reader): Promise<string[]> {
 }
 
 /** The migrations that an installation lacks. Throws if a newer version created the database. */
-async function missingMigrations(on: Reader): Promise<Migration[]> {
+async function missingMigrations(on: Reader, all = migrations): Promise<Migration[]> {
   const applied = await appliedMigrations(on)
-  const known = new Set(migrations.map(({ name }) => name))
+  const known = new Set(all.map(({ name }) => name))
   const foreign = applied.find((name) => !known.has(name))
   if (foreign) {
     throw new Error(
       `The database was made by a newer version of svc (${foreign}); update svc, or restore a backup made before the update.`,
     )
   }
-  return migrations.filter(({ name }) => !applied.includes(name))
+  return all.filter(({ name }) => !applied.includes(name))
 }
 
 /** Their names, oldest first. */
 export const pendingMigrations = async (on: Reader): Promise<string[]> =>
   (await missingMigrations(on)).map(({ name }) => name)
 
-/** Returns the names of applied migrations. Throws if a newer version created the database. */
-export async function migrate(database: Database): Promise<string[]> {
+/** Applies a migration that earlier versions cannot work with, and keeps them away. Throws `Busy` while one is connected. */
+async function contract(tx: Writer, dialect: SchemaDialect, migration: Migration): Promise<void> {
+  if (await hasOlderPeers(tx, migrationNumber(migration.name)))
+    throw new Busy(
+      `A server of an earlier version uses the database, and this one removes what it needs (${migration.name}): stop it, then start this one again.`,
+    )
+  await applyIn(tx, dialect, migration)
+  const value = new Date().toISOString()
+  await tx.q
+    .insertInto('instance')
+    .values({ key: REQUIRES + migration.name, value })
+    .execute()
+}
+
+/** Returns the names of applied migrations. Throws if a newer version created the database. `all` are the known ones. */
+export async function migrate(database: Database, all: readonly Migration[] = migrations): Promise<string[]> {
   const { dialect } = database
   return database.write('instance', async (tx) => {
     await instanceTable(dialect).execute(tx.q)
-    const missing = await missingMigrations(tx)
+    const missing = await missingMigrations(tx, all)
     for (const migration of missing) {
-      await applyIn(tx, dialect, migration)
+      await (migration.contracts ? contract : applyIn)(tx, dialect, migration)
       const value = new Date().toISOString()
       await tx.q
         .insertInto('instance')
