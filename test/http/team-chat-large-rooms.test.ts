@@ -3,6 +3,7 @@ import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, pollOf, reactTo, roomOf, say, unreadIn } from '../support/chat.ts'
+import { sayMany } from '../support/many-messages.ts'
 import { serverOfFile } from '../support/server.ts'
 
 // Rooms so large that the feeds of their members take over later what happens in them.
@@ -37,6 +38,43 @@ async function feedOf({ id }: Account): Promise<{ head: number; entries: number 
   const { seq } = await q.selectFrom('counters').select('seq').where('user_id', '=', id).executeTakeFirstOrThrow()
   const entries = await q.selectFrom('changes').select('row_id').where('user_id', '=', id).execute()
   return { head: seq, entries: entries.length }
+}
+
+/** Adds messages to the room in one transaction; returns their texts. */
+async function addMessages(many: number): Promise<string[]> {
+  await server.database.write('instance', async (tx) => {
+    const { stamp } = await tx.q.selectFrom('rooms').select('stamp').where('id', '=', room).executeTakeFirstOrThrow()
+    const rows = Array.from({ length: many }, (__, index) => ({
+      room_id: room,
+      user_id: ada.id,
+      content: `${index}`,
+      folded: `${index}`,
+      timestamp: stamp + 1 + index,
+      version: 1,
+      edited_at: null,
+      reply_to: null,
+      client_id: null,
+    }))
+    for (let first = 0; first < rows.length; first += 500)
+      await tx.q
+        .insertInto('messages')
+        .values(rows.slice(first, first + 500))
+        .execute()
+    const end = stamp + rows.length
+    await tx.q.updateTable('rooms').set({ stamp: end, feed_stamp: end }).where('id', '=', room).execute()
+  })
+  return Array.from({ length: many }, (__, index) => `${index}`)
+}
+
+/** The texts of the messages after a cursor, page by page. */
+async function textsAfter(account: Account, begin: number): Promise<unknown[]> {
+  const texts: unknown[] = []
+  for (let [cursor, more] = [begin, true]; more;) {
+    const page = await account.delta(cursor, { limit: 1_000 })
+    texts.push(...page.changes.flatMap(({ table, data }) => (table === 'svc_messages' ? [data['content']] : [])))
+    ;({ cursor, has_more: more } = page)
+  }
+  return texts
 }
 
 describe('a message to a large room', () => {
@@ -191,35 +229,37 @@ describe('a large room', () => {
   })
 
   test('takes over many messages in parts, in their order', async () => {
-    const { cursor: begin } = await bob.delta(0)
-    await server.database.write('instance', async (tx) => {
-      const { stamp } = await tx.q.selectFrom('rooms').select('stamp').where('id', '=', room).executeTakeFirstOrThrow()
-      const rows = Array.from({ length: 2_500 }, (__, index) => ({
-        room_id: room,
-        user_id: ada.id,
-        content: `${index}`,
-        folded: `${index}`,
-        timestamp: stamp + 1 + index,
-        version: 1,
-        edited_at: null,
-        reply_to: null,
-        client_id: null,
-      }))
-      for (let first = 0; first < rows.length; first += 500)
-        await tx.q
-          .insertInto('messages')
-          .values(rows.slice(first, first + 500))
-          .execute()
-      const end = stamp + rows.length
-      await tx.q.updateTable('rooms').set({ stamp: end, feed_stamp: end }).where('id', '=', room).execute()
-    })
-    const texts: unknown[] = []
-    for (let [cursor, more] = [begin, true]; more;) {
-      const page = await bob.delta(cursor, { limit: 1_000 })
-      texts.push(...page.changes.map(({ data }) => data['content']))
-      ;({ cursor, has_more: more } = page)
-    }
-    expect(texts).toEqual(Array.from({ length: 2_500 }, (__, index) => `${index}`))
+    const { cursor } = await bob.delta(0)
+    const texts = await addMessages(2_500)
+    expect(await textsAfter(bob, cursor)).toEqual(texts)
+    await expectSound()
+  })
+
+  test('comes with all its messages to whoever joins, and again to whoever comes back', async () => {
+    const [cyd, dan] = [await server.account(), await server.account()]
+    const one = await say(ada, room, 'one')
+    await ada.ask(remove, { message_id: (await say(ada, room, 'gone')).message_id })
+    const invite = () => ada.ask(teamChat.actions.invite, { room_id: room, user_ids: [cyd.id, dan.id] })
+    const before = await cyd.delta(0)
+    await invite()
+    expect((await feedOf(cyd)).entries).toBe(1)
+    await expectSound()
+    await ada.ask(edit, { message_id: one.message_id, content: 'one!' })
+    await say(ada, room, 'two')
+    const { changes, cursor } = await cyd.delta(before.cursor)
+    expect(changes.map(({ data }) => data['content'] ?? data['name'])).toEqual(['Engines', 'one!', 'two'])
+    expect((await dan.everything()).data['svc_messages']).toMatchObject([{ content: 'one!' }, { content: 'two' }])
+    await cyd.ask(leave, { room_id: room })
+    await say(ada, room, 'not for cyd')
+    const left = await cyd.delta(cursor)
+    expect(left.changes.map(({ operation }) => operation)).toEqual(['DELETE', 'DELETE', 'DELETE'])
+    await invite()
+    expect((await cyd.delta(left.cursor)).changes.map(({ data }) => data['content'] ?? data['name'])).toEqual([
+      'Engines',
+      'one!',
+      'two',
+      'not for cyd',
+    ])
     await expectSound()
   })
 
@@ -236,5 +276,28 @@ describe('a large room', () => {
     expect(await q.selectFrom('deleted_messages').select('message_id').where('room_id', '=', room).execute()).toEqual(
       [],
     )
+  })
+})
+
+describe('a room of a few with many messages', () => {
+  test('becomes large when others join, who take the messages over', async () => {
+    room = await channelOf(ada, bob)
+    const first = await say(ada, room, 'first')
+    const { cursor } = await bob.delta(0)
+    await sayMany(server.database, { room, user: ada.id, count: 1_100, now: server.clock.now() })
+    const cyd = await server.account()
+    await ada.ask(teamChat.actions.invite, { room_id: room, user_ids: [cyd.id] })
+    expect((await feedOf(cyd)).entries).toBe(1)
+    expect(await textsAfter(cyd, 0)).toEqual([
+      'first',
+      ...Array.from({ length: 1_100 }, (_, index) => `Thought ${index + 1}`),
+    ])
+    const last = await say(bob, room, 'last')
+    expect((await textsAfter(bob, cursor)).at(-1)).toBe('last')
+    expect((await cyd.everything()).data['svc_messages']).toHaveLength(1_102)
+    await ada.ask(remove, { message_id: first.message_id })
+    await bob.ask(edit, { message_id: last.message_id, content: 'edited' })
+    expect((await textsAfter(cyd, 0)).at(-1)).toBe('edited')
+    await expectSound()
   })
 })

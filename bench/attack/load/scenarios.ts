@@ -8,6 +8,7 @@ import { hugeFolder } from './scenarios/huge-folder.ts'
 import { initialSync } from './scenarios/initial-sync.ts'
 import { jsonAccount } from './scenarios/json-account.ts'
 import { jsonAnonymous } from './scenarios/json-anonymous.ts'
+import { largeRoom } from './scenarios/large-room.ts'
 import { manifest } from './scenarios/manifest.ts'
 import { passwordHashing } from './scenarios/password-hashing.ts'
 import { pipelining } from './scenarios/pipelining.ts'
@@ -33,6 +34,7 @@ export const heavy: readonly Scenario[] = [
   push,
   uploadBatch,
   componentSave,
+  largeRoom,
 ]
 
 export const scenarios: readonly Scenario[] = [...framing, ...json, ...heavy, passwordHashing]

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
-import { beginRoom, endRoom, recordForMembers } from '../../storage/chat/room-feed.ts'
+import { beginMemberships, endRoom, recordForMembers } from '../../storage/chat/room-feed.ts'
 import {
   activeAmong,
   deleteMember,
@@ -89,7 +89,7 @@ export async function openRoomIn(
 export async function inviteIn(tx: Writer, room: number, user: number, users: number[], now: number): Promise<void> {
   const { stamp } = await enterChannel(tx, room, user, now)
   await assertActive(tx, users)
-  for (const person of await insertMembers(tx, room, users, stamp)) await beginRoom(tx, { room, user: person }, now)
+  await beginMemberships(tx, { room, users: await insertMembers(tx, room, users, stamp) }, now)
 }
 
 const sortedIds = (users: readonly number[]): number[] => [...new Set(users)].sort((a, b) => a - b)

@@ -48,6 +48,8 @@ export async function accountsBehind(on: Reader, before: number, limit: number):
 interface Gap {
   room: number
   after: number
+  /** From when on edits and names count; who joined later gets messages as they were then. */
+  since: number
   upTo: number
   users: number[]
 }
@@ -57,16 +59,17 @@ async function gapsOf(tx: Writer, users: readonly number[]): Promise<Gap[]> {
     .selectFrom('room_members as m')
     .innerJoin('rooms as r', 'r.id', 'm.room_id')
     .innerJoin('counters as c', 'c.user_id', 'm.user_id')
-    .select(['m.user_id', 'm.room_id', 'm.feed_stamp as after', 'r.feed_stamp as upTo'])
+    .select(['m.user_id', 'm.room_id', 'm.feed_stamp as after', 'm.joined_at', 'r.feed_stamp as upTo'])
     .where('m.user_id', 'in', users)
     .whereRef('r.feed_stamp', '>', 'm.feed_stamp')
     .orderBy('m.feed_stamp')
     .orderBy('m.room_id')
     .execute()
   const gaps = new Map<string, Gap>()
-  for (const { user_id, room_id: room, after, upTo } of rows) {
-    const key = `${room} ${after}`
-    const gap = gaps.get(key) ?? { room, after, upTo: upTo!, users: [] }
+  for (const { user_id, room_id: room, after, joined_at, upTo } of rows) {
+    const since = Math.max(after, joined_at)
+    const key = `${room} ${after} ${since}`
+    const gap = gaps.get(key) ?? { room, after, since, upTo: upTo!, users: [] }
     gaps.set(key, gap)
     gap.users.push(user_id)
   }
@@ -84,17 +87,17 @@ interface PendingRow {
   at: number
 }
 
-const pendingQuery = prepared<{ room: number; after: number; upTo: number; limit: number }, PendingRow>(
-  ({ q, p: { room, after, upTo, limit } }) => ({
+const pendingQuery = prepared<{ room: number; after: number; since: number; upTo: number; limit: number }, PendingRow>(
+  ({ q, p: { room, after, since, upTo, limit } }) => ({
     compile: () =>
       sql<PendingRow>`select 'svc_messages' as tbl, id as row_id, 0 as deleted, timestamp as at from messages
           where room_id = ${room} and timestamp > ${after} and timestamp <= ${upTo}
         union all select 'svc_messages', id, 0, edited_at from messages
-          where room_id = ${room} and changed_at > ${after} and edited_at > ${after} and edited_at <= ${upTo}
+          where room_id = ${room} and changed_at > ${since} and edited_at > ${since} and edited_at <= ${upTo}
         union all select 'svc_messages', message_id, 1, deleted_at from deleted_messages
           where room_id = ${room} and deleted_at > ${after} and deleted_at <= ${upTo}
         union all select 'svc_rooms', id, 0, renamed_at from rooms
-          where id = ${room} and renamed_at > ${after} and renamed_at <= ${upTo}
+          where id = ${room} and renamed_at > ${since} and renamed_at <= ${upTo}
         order by at limit ${limit}`.compile(q),
   }),
 )
@@ -127,15 +130,17 @@ export async function takeOver(tx: Writer, users: readonly number[], now: number
   let left = ROWS
   let isPart = false
   const gaps = await gapsOf(tx, users)
-  for (const { room, after, upTo, users: members } of gaps) {
+  for (const { room, after, since, upTo, users: members } of gaps) {
     if (left <= 0) break
     const limit = Math.max(1, Math.floor(left / members.length))
-    const pending = (await pendingQuery(tx, { room, after, upTo, limit })).map(({ tbl, row_id, deleted, at }) => ({
-      table: tbl,
-      row: row_id,
-      deleted: deleted === 1,
-      at,
-    }))
+    const pending = (await pendingQuery(tx, { room, after, since, upTo, limit })).map(
+      ({ tbl, row_id, deleted, at }) => ({
+        table: tbl,
+        row: row_id,
+        deleted: deleted === 1,
+        at,
+      }),
+    )
     // Each time belongs to one change, so the part ends with it.
     const isFull = pending.length === limit
     isPart ||= isFull

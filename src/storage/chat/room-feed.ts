@@ -165,6 +165,41 @@ export async function beginRoom(
   await recordMessages(tx, { members, messages, count: several, deleted: false }, now)
 }
 
+/** Most messages that are entered at once for members who join, counted for each of them. */
+const MOST_ENTERED = 1_000
+
+async function isLarge(tx: Writer, room: number): Promise<boolean> {
+  const query = tx.q.selectFrom('rooms').select('id').where('id', '=', room).where('feed_stamp', 'is not', null)
+  return (await query.execute()).length > 0
+}
+
+/**
+ * Enters a room in the feeds of new members. Few messages are entered too; of a large room, and of one with many messages, which becomes
+ * large, each feed takes them over.
+ */
+export async function beginMemberships(
+  tx: Writer,
+  { room, users }: { room: number; users: readonly number[] },
+  now: number,
+): Promise<void> {
+  if (users.length === 0) return
+  if (!(await isLarge(tx, room)) && (await count(tx, messagesIn(room))) * users.length > MOST_ENTERED)
+    await becomeLarge(tx, room)
+  if (!(await isLarge(tx, room))) {
+    for (const user of users) await beginRoom(tx, { room, user }, now)
+    return
+  }
+  await tx.q
+    .updateTable('room_members')
+    .set({ feed_stamp: 0 })
+    .where('room_id', '=', room)
+    .where('user_id', 'in', users)
+    .execute()
+  const members = sql.join(users)
+  await advanceFeeds(tx, members, sql`1`)
+  await recordRoomRow(tx, { room, members, back: 0, deleted: false }, now)
+}
+
 /** Ends a room in the feed of a member, or of all: after every message that the feed has. Call while they are members. */
 export async function endRoom(tx: Writer, { room, user }: { room: number; user?: number }, now: number): Promise<void> {
   const members = membersOf(room, user)
