@@ -530,7 +530,8 @@ describe('the values of a column', () => {
   function good(column: Column): unknown[] {
     const { type, values, pattern, min, max } = column
     if (values) return [...values]
-    if (pattern) return ['EUR', 'XXX']
+    if (pattern && type === 'texts') return [[], ['0'], ['-540', '10', '999999']]
+    if (pattern) return ['EUR', 'XXX', '00:00', '23:59'].filter((text) => new RegExp(pattern).test(text))
     switch (type) {
       case 'text':
         return [
@@ -567,7 +568,8 @@ describe('the values of a column', () => {
   function bad(column: Column): unknown[] {
     const { type, values, pattern, min, max } = column
     if (values) return ['', 'other', values[0]!.toUpperCase(), 1, true, []]
-    if (pattern) return ['', 'eur', 'EURO', 'EU', 'EUR ', 'EUR\n', '€€€', 5]
+    if (pattern && type === 'texts') return ['10', [10], ['soon'], ['1.5'], ['10\n'], ['12345678'], ['']]
+    if (pattern) return ['', 'eur', 'EURO', 'EU', 'EUR ', 'EUR\n', '€€€', '24:00', '9:00', '09:60', '09:00:00', 5]
     switch (type) {
       case 'text':
         return [1, true, [], {}, `${long(column)}x`, ...unsound]
