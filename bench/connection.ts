@@ -10,15 +10,15 @@ export interface Answer {
 /** A persistent connection for one request at a time, cheap enough not to disturb the measurement. */
 export interface Connection {
   /**
-   * Sends a request (see `requestTo`) and resolves with its response, which must have a Content-Length. Rejects unless
-   * it is a 200.
+   * Sends a request (see `requestTo`) and resolves with its response, which must have a Content-Length or be chunked; the
+   * body of a chunked one is not decoded. Rejects unless it is a 200 or 201.
    */
   ask(request: Buffer): Promise<Answer>
   close(): void
 }
 
 export interface Request {
-  method?: 'GET' | 'POST'
+  method?: 'GET' | 'POST' | 'PUT'
   /** Path and query. */
   path: string
   token?: string
@@ -29,6 +29,7 @@ export interface Request {
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 
 /** A serialized request. */
 export function requestTo(url: string, { method = 'GET', path, token, cookie, type, body }: Request): Buffer {
@@ -54,6 +55,7 @@ function over(socket: Socket): Connection {
   let head: Buffer | undefined
   let answer: Answer | undefined
   let missing = 0
+  let isChunked = false
   let settle: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | undefined
 
   function begin(bytes: Buffer): void {
@@ -62,9 +64,10 @@ function over(socket: Socket): Connection {
     if (end < 0) return
     const text = head.toString('latin1', 0, end)
     const length = /\ncontent-length: *(\d+)/i.exec(text)?.[1]
-    if (length === undefined) return fail(new Error(`The answer has no Content-Length:\n${text}`))
+    isChunked = /\ntransfer-encoding: *chunked/i.test(text)
+    if (length === undefined && !isChunked) return fail(new Error(`The answer has no length:\n${text}`))
     answer = { status: Number(text.slice(9, 12)), body: [] }
-    missing = Number(length)
+    missing = Number(length ?? 0)
     const rest = head.subarray(end + END_OF_HEAD.length)
     head = undefined
     take(rest)
@@ -73,11 +76,12 @@ function over(socket: Socket): Connection {
   function take(bytes: Buffer): void {
     answer!.body.push(bytes)
     missing -= bytes.length
-    if (missing > 0) return
+    const isOver = isChunked ? bytes.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK) : missing <= 0
+    if (!isOver) return
     const { resolve, reject } = settle!
     const complete = answer!
     settle = answer = undefined
-    if (complete.status === 200) resolve(complete)
+    if (complete.status === 200 || complete.status === 201) resolve(complete)
     else reject(new Error(`The server answered ${complete.status}: ${Buffer.concat(complete.body).toString()}`))
   }
 

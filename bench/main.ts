@@ -6,6 +6,7 @@ import { backupAgain, backupAgainRestic, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
 import { calmGet, calmPing } from './calm.ts'
 import { chatPoll, chatSend } from './chat.ts'
+import { chatPeers } from './chat-peers.ts'
 import { chatShow, chatStart } from './chat-screen.ts'
 import { crowd } from './crowd.ts'
 import { delta } from './delta.ts'
@@ -51,6 +52,7 @@ import {
 } from './sync-small.ts'
 import { thumbnails } from './thumbnails.ts'
 import { userList } from './user-list.ts'
+import { webPeers } from './web-peers.ts'
 import { openWorkspace } from './workspace.ts'
 
 // Long-lived servers run in their own processes; this one generates the load and runs the peers.
@@ -71,12 +73,14 @@ const figures: readonly Figure[] = [
   largeDownload,
   smallUploads,
   smallDownloads,
+  ...webPeers,
   manifest,
   memory,
   memoryAtOnce,
   folderList,
   thumbnails,
   chatSend,
+  ...chatPeers,
   chatPoll,
   largeRoom,
   largeRoomPostgres,
@@ -122,7 +126,7 @@ const figures: readonly Figure[] = [
 const USAGE = `npm run bench -- [FIGURE …] [--json FILE] [--profile FOLDER] [--seconds N] [--slower-flush MS]
 
 Figures: ${figures.map(({ name }) => name).join(', ')}
-Peers that are not installed (Redis, etcd, rclone, nginx with WebDAV, Unison, rsync, OpenSSH, restic) are left out.
+Peers that are not installed (Redis, etcd, Prosody, Apache, rclone, nginx with WebDAV, Unison, rsync, OpenSSH, restic) are left out.
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given,
 --slower-flush makes every flush of the disk, ours and the peers', take so many milliseconds longer (needs strace).

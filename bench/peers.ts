@@ -88,7 +88,8 @@ export interface Rclone {
   place(local: string): void
 }
 
-async function answering(url: string): Promise<void> {
+/** Resolves when something answers at a URL. */
+export async function answering(url: string): Promise<void> {
   for (let tries = 0; tries < 100; tries++) {
     try {
       await fetch(url)

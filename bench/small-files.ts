@@ -7,8 +7,9 @@ import { interleave, rate, share } from './rounds.ts'
 import { bytesOf, numbers, sha256Of } from './samples.ts'
 
 const FILES = 2_000
-const WORKERS = 8
-const workers = numbers(WORKERS)
+/** Connections that send files at the same time. */
+export const CLIENTS = 8
+const workers = numbers(CLIENTS)
 
 /** 1 to 16 KiB. */
 const sizeOf = (number: number): number => 1_024 + ((number * 7_919) % (15 * 1_024))
@@ -19,7 +20,7 @@ export interface File {
 }
 
 /** The files of one round; contents are unique across rounds. */
-const filesOf = (round: number): File[] =>
+export const filesOfRound = (round: number): File[] =>
   numbers(FILES).map((number) => ({
     name: `file-${number}.bin`,
     data: bytesOf(round * FILES + number, sizeOf(number)),
@@ -38,10 +39,11 @@ export async function createDurably(folder: string, { name, data }: File): Promi
   await names.close()
 }
 
-const sendAll = (connections: readonly Connection[], requests: readonly Buffer[]) =>
-  rate(FILES, () => share(connections, requests, (connection, request) => connection.ask(request)))
+/** Sends the requests of one round, distributed to the connections; requests/s. */
+export const sendAll = (connections: readonly Connection[], requests: readonly Buffer[]) =>
+  rate(requests.length, () => share(connections, requests, (connection, request) => connection.ask(request)))
 
-const uploadsOf = (files: readonly File[], url: string, token: string, folder: string): Buffer[] =>
+export const uploadsOf = (files: readonly File[], url: string, token: string, folder: string): Buffer[] =>
   files.map(({ name, data }) =>
     requestTo(url, {
       method: 'POST',
@@ -60,12 +62,12 @@ export const smallUploads: Figure = {
   async measure(workspace) {
     const account = await makeAccount(workspace)
     return withService(workspace, account, ({ url }) =>
-      withConnections(url, WORKERS, (connections) =>
+      withConnections(url, CLIENTS, (connections) =>
         interleave({
-          ours: (round) => sendAll(connections, uploadsOf(filesOf(round), url, account.token, `round-${round}`)),
+          ours: (round) => sendAll(connections, uploadsOf(filesOfRound(round), url, account.token, `round-${round}`)),
           async peer(round) {
             const folder = workspace.folder('small')
-            const files = filesOf(round)
+            const files = filesOfRound(round)
             return rate(FILES, () => share(workers, files, (_, file) => createDurably(folder, file)))
           },
           rounds: 5,
@@ -83,11 +85,11 @@ export const smallDownloads: Figure = {
   wanted: undefined,
   async measure(workspace) {
     const account = await makeAccount(workspace)
-    const files = filesOf(0)
+    const files = filesOfRound(0)
     const folder = workspace.folder('small')
     await share(workers, files, (_, file) => createDurably(folder, file))
     return withService(workspace, account, ({ url }) =>
-      withConnections(url, WORKERS, async (connections) => {
+      withConnections(url, CLIENTS, async (connections) => {
         await sendAll(connections, uploadsOf(files, url, account.token, 'small'))
         const requests = files.map(({ name }) =>
           requestTo(url, { path: `/api/sync/files.php?action=download&path=/small/${name}`, token: account.token }),

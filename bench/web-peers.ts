@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import { makeAccount, withService } from './account.ts'
+import { requestTo, withConnections } from './connection.ts'
+import type { Figure } from './figure.ts'
+import { interleave } from './rounds.ts'
+import { numbers } from './samples.ts'
+import { CLIENTS, filesOfRound, sendAll, uploadsOf, type File } from './small-files.ts'
+import { makeFolderForAll, noWebServer, withWebServer, type Program, type WebServer } from './web-server.ts'
+import type { Workspace } from './workspace.ts'
+
+// Small files and listings, compared with web servers that speak WebDAV. These store neither hashes nor versions, and flush nothing.
+
+/** Creates a folder of a web server and returns the requests that fill it. */
+function putsOf(files: readonly File[], { url, files: root }: WebServer, folder: string): Buffer[] {
+  makeFolderForAll(join(root, folder))
+  return files.map(({ name, data }) => requestTo(url, { method: 'PUT', path: `/${folder}/${name}`, body: data }))
+}
+
+const againstPut = (program: Program) => async (workspace: Workspace) => {
+  const account = await makeAccount(workspace)
+  return withService(workspace, account, (own) =>
+    withWebServer(workspace, program, (server) =>
+      withConnections(own.url, CLIENTS, (ours) =>
+        withConnections(server.url, CLIENTS, (theirs) =>
+          interleave({
+            ours: (round) => sendAll(ours, uploadsOf(filesOfRound(round), own.url, account.token, `round-${round}`)),
+            peer: (round) => sendAll(theirs, putsOf(filesOfRound(round), server, `round-${round}`)),
+            rounds: 5,
+          }),
+        ),
+      ),
+    ),
+  )
+}
+
+const againstGet = (program: Program) => async (workspace: Workspace) => {
+  const account = await makeAccount(workspace)
+  const files = filesOfRound(0)
+  return withService(workspace, account, (own) =>
+    withWebServer(workspace, program, (server) =>
+      withConnections(own.url, CLIENTS, (ours) =>
+        withConnections(server.url, CLIENTS, async (theirs) => {
+          await sendAll(ours, uploadsOf(files, own.url, account.token, 'small'))
+          await sendAll(theirs, putsOf(files, server, 'small'))
+          const { token } = account
+          const downloads = files.map(({ name }) =>
+            requestTo(own.url, { path: `/api/sync/files.php?action=download&path=/small/${name}`, token }),
+          )
+          const gets = files.map(({ name }) => requestTo(server.url, { path: `/small/${name}` }))
+          return interleave({ ours: () => sendAll(ours, downloads), peer: () => sendAll(theirs, gets), rounds: 5 })
+        }),
+      ),
+    ),
+  )
+}
+
+const ENTRIES = 50
+
+/** Requests a round, one after the other on each connection. */
+const LISTINGS = 500
+
+const againstList = (program: Program) => async (workspace: Workspace) => {
+  const account = await makeAccount(workspace)
+  const files = filesOfRound(0).slice(0, ENTRIES)
+  return withService(workspace, account, (own) =>
+    withWebServer(workspace, program, (server) =>
+      withConnections(own.url, 1, (ours) =>
+        withConnections(server.url, 1, async (theirs) => {
+          await sendAll(ours, uploadsOf(files, own.url, account.token, 'small'))
+          await sendAll(theirs, putsOf(files, server, 'small'))
+          const list = requestTo(own.url, {
+            path: '/api/filesystem.php?action=list&path=/small',
+            token: account.token,
+          })
+          const index = requestTo(server.url, { path: '/small/' })
+          const asked = (request: Buffer) => numbers(LISTINGS).map(() => request)
+          return interleave({
+            ours: () => sendAll(ours, asked(list)),
+            peer: () => sendAll(theirs, asked(index)),
+            rounds: 5,
+          })
+        }),
+      ),
+    ),
+  )
+}
+
+const put = (program: Program, least: number): Figure => ({
+  name: `put-${program}`,
+  unit: 'files/s',
+  peer: `PUT to ${program} over WebDAV, ${CLIENTS} clients, without flush or hash`,
+  wanted: { least },
+  missing: noWebServer(program),
+  measure: againstPut(program),
+})
+
+const get = (program: Program, least: number): Figure => ({
+  name: `get-${program}`,
+  unit: 'files/s',
+  peer: `GET from ${program}, ${CLIENTS} clients`,
+  wanted: { least },
+  missing: noWebServer(program),
+  measure: againstGet(program),
+})
+
+/** Uploads, downloads and listings of small files, compared with nginx and Apache. */
+export const webPeers: readonly Figure[] = [
+  put('nginx', 0.6),
+  put('apache2', 1),
+  get('nginx', 0.7),
+  get('apache2', 1),
+  {
+    name: 'list-nginx',
+    unit: 'listings/s',
+    peer: `index of ${ENTRIES} files of nginx as JSON, one client`,
+    wanted: { least: 0.8 },
+    missing: noWebServer('nginx'),
+    measure: againstList('nginx'),
+  },
+]
