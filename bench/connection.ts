@@ -97,7 +97,8 @@ function over(socket: Socket): Connection {
     ask: (request) =>
       new Promise((resolve, reject) => {
         settle = { resolve, reject }
-        socket.write(request)
+        if (socket.destroyed) fail(new Error('The server closed the connection.'))
+        else socket.write(request)
       }),
     close: () => socket.destroy(),
   }

@@ -43,6 +43,7 @@ ${['mpm_event', 'authz_core', 'autoindex', 'dav', 'dav_fs', 'dir', 'mime']
 ${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
 TypesConfig /dev/null
 MaxKeepAliveRequests 0
+KeepAliveTimeout 600
 DavLockDB ${folder}/body/locks
 DocumentRoot ${folder}/files
 <Directory ${folder}/files>

@@ -27,22 +27,25 @@ const exploring = [
   'test/cli/ask/ask.test.ts',
   'test/cli/{away-store,chat,chat.tmux,damaged-backup,damaged-key,data-offline,ends,external-database}.test.ts',
   'test/cli/{full-disk,interrupted,lost-database,moved-database,silent-store,sync-hostile,sync-large-tree}.test.ts',
-  'test/cli/sync-watch.test.ts',
+  'test/cli/{account-commands,backup-stream,sync-watch}.test.ts',
   'test/client/faults/**',
   'test/client/replica/converge.property.test.ts',
   'test/client/sync/large-files.test.ts',
   'test/client/sync/plan/plan.property.test.ts',
   'test/desktop/{admin,app-manager,assistant,back-button,calendar,calendar-recurrence,components}.test.ts',
-  'test/desktop/{components-app,custom-app,deep-link,external-app,files-archive,formatted-text,installation}.test.ts',
-  'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks,webrtc-removal}.test.ts',
+  'test/desktop/{components-app,custom-app,deep-link,external-app,files,files-archive,formatted-text}.test.ts',
+  'test/desktop/{installation,webrtc-removal}.test.ts',
+  'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/http/{ack-order,addresses,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
   'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
   'test/package/{debian,install,walks}.test.ts',
+  'test/storage/backups/page-stream.test.ts',
   'test/storage/{postgres,s3-contents,s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
   'test/wiring/backups/{hostile,killed,unchanged}-backups.test.ts',
+  'test/wiring/write-scopes.test.ts',
   'test/wiring/installation/upgrade.test.ts',
   'test/wiring/{patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
   'test/wiring/{history,simulation}/**',
@@ -51,7 +54,7 @@ const exploring = [
 /** What has to hold on every engine runs a second time, on Postgres, where its programs are installed. */
 const onPostgres = ['test/http/**/*.test.ts', 'test/domain/**/*.test.ts', 'test/storage/contents.test.ts']
 /** Of those, what two engines do most differently: it runs with every change. */
-const differing = ['test/http/{batches,feed,parallel-sync,push,wait}.test.ts', 'test/storage/contents.test.ts']
+const differing = ['test/http/{feed,parallel-sync,wait}.test.ts']
 /** These are about files of this machine, or damage one of SQLite. */
 const aboutFiles = [
   'test/http/{ack-order,crash,killed-trees}.test.ts',

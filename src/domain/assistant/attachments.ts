@@ -1,3 +1,4 @@
+import { isBase64 } from '../../base/base64.ts'
 import type { ModelMessage, Picture } from '../../base/language-model.ts'
 import { deeperThan } from '../../base/nesting.ts'
 import { byteLength, isSound } from '../../base/text.ts'
@@ -39,7 +40,6 @@ function readHistory(history: NonNullable<Question['history']>): ModelMessage[] 
   })
 }
 
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 const SIGNATURES: readonly (readonly [type: string, is: (bytes: Buffer) => boolean])[] = [
   ['image/png', (bytes) => bytes.subarray(0, 8).equals(Buffer.from('89504e470d0a1a0a', 'hex'))],
   ['image/jpeg', (bytes) => bytes.subarray(0, 3).equals(Buffer.from('ffd8ff', 'hex'))],
@@ -50,7 +50,7 @@ const SIGNATURES: readonly (readonly [type: string, is: (bytes: Buffer) => boole
 /** Detects the type of a picture by its bytes, not by the declared type. URLs are refused. */
 function readPicture(image: string): Picture {
   const base64 = image.replace(/^data:image\/[a-z.+-]{1,20};base64,/, '')
-  if (!BASE64.test(base64) || base64.length % 4 !== 0) throw badRequest('image', 'must be a picture in base64')
+  if (base64 === '' || !isBase64(base64)) throw badRequest('image', 'must be a picture in base64')
   const bytes = Buffer.from(base64, 'base64')
   if (bytes.length > ASSISTANT_IMAGE) throw fault('too_large', { text: 'A picture has at most 8 MiB.' })
   const type = SIGNATURES.find(([, is]) => is(bytes))?.[0]

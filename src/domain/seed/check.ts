@@ -1,3 +1,4 @@
+import { isBase64 } from '../../base/base64.ts'
 import { parseSize } from '../../base/sizes.ts'
 import { isWritable } from '../../contract/tables.ts'
 import {
@@ -199,9 +200,6 @@ function checkComponents({ components = [] }: SeedUser, path: Path, note: Note):
 
 const CONTENTS = ['text', 'base64', 'from', 'folder'] as const
 
-// Base64 with padding.
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
 /** Seconds since the epoch; undefined if invalid. */
 export function fileTime(given: string | number): number | undefined {
   if (typeof given === 'number') return given
@@ -219,7 +217,7 @@ function checkFiles(files: SeedFile[], path: Path, note: Note): void {
     )
     const ways = CONTENTS.filter((way) => file[way] !== undefined)
     if (ways.length !== 1) note(here, 'needs one of text, base64, from and folder')
-    if (file.base64 !== undefined && !BASE64.test(file.base64.replace(/\s/g, '')))
+    if (file.base64 !== undefined && !isBase64(file.base64.replace(/\s/g, '')))
       note([...here, 'base64'], 'is not base64')
     if (file.mtime !== undefined && fileTime(file.mtime) === undefined)
       note([...here, 'mtime'], `must be a time such as 2026-11-21T09:30:00Z, not "${file.mtime}"`)
