@@ -78,6 +78,13 @@ interface PostgresOptions extends Limits {
 const ID = randomHex(4)
 const nameOf = (known: readonly string[]): string => processName(ID, migrationNumber(known.at(-1)!))
 
+const configOf = (known: readonly string[], connect: number): pg.ClientConfig => ({
+  application_name: nameOf(known),
+  connectionTimeoutMillis: connect,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+})
+
 /** Runs `unit` on one state, and gives the connection back. */
 async function inSnapshot<T>(
   client: pg.PoolClient,
@@ -110,12 +117,7 @@ export async function openPostgres(
     known = KNOWN,
   }: PostgresOptions = {},
 ): Promise<Database> {
-  const config: pg.ClientConfig = {
-    application_name: nameOf(known),
-    connectionTimeoutMillis: connect,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  }
+  const config = configOf(known, connect)
   const hosts = makePostgresHosts(url, config)
   const liveness = makeLivenessCheck(hosts, silence)
   const check = makeConnectionCheck(hosts, { hasLeft, migrations: known })

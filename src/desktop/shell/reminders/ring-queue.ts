@@ -19,29 +19,55 @@ const AHEAD = 3 * DAY
 /** Most starts of a series that are considered. */
 const MAX_STARTS = 1_000
 
+/** Original times of occurrences that have rows of their own. */
+function makeChangedOccurrences() {
+  /** By the UID of the series and the key of the row. */
+  const times = new Map<string, Map<string, number>>()
+  const uids = new Map<string, string>()
+  return {
+    of: (uid: string): Iterable<number> => times.get(uid)?.values() ?? [],
+    /** Returns the UID of the series; undefined if the row is no such occurrence. */
+    put(key: string, { uid, recurrence_id }: ReminderRow): string | undefined {
+      if (uid === null || !recurrence_id) return undefined
+      times.set(uid, (times.get(uid) ?? new Map<string, number>()).set(key, Date.parse(recurrence_id)))
+      uids.set(key, uid)
+      return uid
+    },
+    remove(key: string): string | undefined {
+      const uid = uids.get(key)
+      if (uid !== undefined) times.get(uid)?.delete(key)
+      uids.delete(key)
+      return uid
+    },
+    clear(): void {
+      times.clear()
+      uids.clear()
+    },
+  }
+}
+
+/** Starts of an event or a task, in order: those of its rule and the added ones, without those left out and changed. */
+function startsOf(source: Source, expanded: readonly number[], changed: Iterable<number>): number[] {
+  if (source.rule === undefined) return [source.start]
+  const starts = new Set([source.start, ...source.added, ...expanded])
+  for (const dates of [source.leftOut, changed]) for (const date of dates) starts.delete(date)
+  return [...starts].toSorted((a, b) => a - b)
+}
+
 /** Keeps when each row rings next, so that a check costs nothing until a reminder is due. */
 export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
   const sources = new Map<string, Source>()
   const next = new Map<string, number>()
   /** Starts by the rule of a series. */
   const expanded = new Map<string, readonly number[]>()
-  /** Original times of changed occurrences, by the UID of their series and the key of their row. */
-  const changed = new Map<string, Map<string, number>>()
-  const uidOfChanged = new Map<string, string>()
+  const changed = makeChangedOccurrences()
   let wakeAt = Infinity
   let refreshAt = now() + DAY
 
-  const startsOf = (source: Source): number[] => {
-    if (source.rule === undefined) return [source.start]
-    const starts = new Set([source.start, ...source.added, ...(expanded.get(source.key) ?? [])])
-    for (const date of source.leftOut) starts.delete(date)
-    for (const date of changed.get(source.uid)?.values() ?? []) starts.delete(date)
-    return [...starts].toSorted((a, b) => a - b)
-  }
-
   function evaluate(source: Source): void {
-    const { key, table, id, title, isDay } = source
-    const { due, next: at } = ringsAt(source, startsOf(source), now(), ownZone)
+    const { key, table, id, title, isDay, uid } = source
+    const starts = startsOf(source, expanded.get(key) ?? [], changed.of(uid))
+    const { due, next: at } = ringsAt(source, starts, now(), ownZone)
     if (at === undefined) next.delete(key)
     else next.set(key, at)
     wakeAt = Math.min(wakeAt, at ?? Infinity)
@@ -59,23 +85,16 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     evaluate(source)
   }
 
-  function forget(key: string): void {
-    sources.delete(key)
-    next.delete(key)
-    const uid = uidOfChanged.get(key)
-    if (uid !== undefined) changed.get(uid)?.delete(key)
-    uidOfChanged.delete(key)
+  function evaluateSeries(uid: string | undefined): void {
+    if (uid === undefined) return
+    for (const one of sources.values()) if (one.rule !== undefined && one.uid === uid) evaluate(one)
   }
 
-  const seriesOf = (uid: string): Source[] =>
-    [...sources.values()].filter((one) => one.rule !== undefined && one.uid === uid)
-
-  function putChanged(key: string, { uid, recurrence_id }: ReminderRow): void {
-    if (uid === null || !recurrence_id) return
-    const times = changed.get(uid) ?? new Map<string, number>()
-    changed.set(uid, times.set(key, Date.parse(recurrence_id)))
-    uidOfChanged.set(key, uid)
-    for (const series of seriesOf(uid)) evaluate(series)
+  /** Returns the UID of the series if the row was a changed occurrence. */
+  function forget(key: string): string | undefined {
+    sources.delete(key)
+    next.delete(key)
+    return changed.remove(key)
   }
 
   return {
@@ -84,7 +103,7 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
       const key = `${table}:${row.id}`
       const before = sources.get(key)
       forget(key)
-      putChanged(key, row)
+      evaluateSeries(changed.put(key, row))
       const source = sourceOf(table, row, ownZone)
       if (!source) {
         expanded.delete(key)
@@ -97,11 +116,10 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     },
     remove(table: RemindedTable, id: number): void {
       const key = `${table}:${id}`
-      const uid = uidOfChanged.get(key)
-      forget(key)
+      const uid = forget(key)
       expanded.delete(key)
       onChange(key, undefined)
-      if (uid !== undefined) for (const series of seriesOf(uid)) evaluate(series)
+      evaluateSeries(uid)
     },
     /** Whether something is due; without it, this compares two numbers. */
     check(): void {
@@ -120,8 +138,8 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     /** Ms until the next check is needed. */
     wait: (): number => Math.max(0, Math.min(wakeAt, refreshAt) - now()),
     clear(): void {
-      for (const key of [...sources.keys()]) onChange(key, undefined)
-      for (const map of [sources, next, expanded, changed, uidOfChanged]) map.clear()
+      for (const key of sources.keys()) onChange(key, undefined)
+      for (const map of [sources, next, expanded, changed]) map.clear()
       wakeAt = Infinity
     },
   }
