@@ -19,8 +19,8 @@ const [FIRST, LAST] = [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-3
 
 /**
  * Parses a time; ms since 1970. `30m` is a duration after or before `now`, `15:00` the next or last such time of day,
- * `yesterday 15:00` the one of the day before today, and anything else an ISO 8601 date with or without a time. Times without a zone are local. Undefined for any other text. Throws
- * a usage error outside the years 1 to 9999.
+ * `yesterday 15:00` the one of the day before today, and anything else an ISO 8601 date with or without a time. Times
+ * without a zone are local. Undefined for any other text. Throws a usage error outside the years 1 to 9999.
  */
 export function parseTime(text: string, now: number, direction: 'ahead' | 'back'): number | undefined {
   const time = readTime(text.trim(), now, direction === 'ahead' ? 1 : -1)

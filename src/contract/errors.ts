@@ -71,7 +71,7 @@ export class Fault extends Error {
 
 export const fault = (code: ErrorCode, extra?: FaultExtra): Fault => new Fault(code, extra)
 
-/** `bad_request` for one parameter; `path` is a JSON Pointer (RFC 6901) or empty. */
+/** `bad_request` for the parameter `path`; `message` continues a sentence that begins with its name. */
 export const badRequest = (path: string, message: string): Fault =>
   fault('bad_request', { fields: { details: [{ path, message }] } })
 

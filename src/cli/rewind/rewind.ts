@@ -50,9 +50,10 @@ export const rewind = command({
     const from = flags.from ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
     const locations = await import('../../wiring/backups/backup-locations.ts')
     const lookup = { ...sourceOptions(globals, { from, temp: flags.temp }), dataDir: directory.path }
+    const passphrases = passphraseSource(io, flags)
     const source = await locations
-      .backupSource(to, lookup, passphraseSource(io, flags))
-      .catch((error: unknown) => withNearest(error, to, lookup, passphraseSource(io, flags)))
+      .backupSource(to, lookup, passphrases)
+      .catch((error: unknown) => withNearest(error, to, lookup, passphrases))
     const temporary = await makeLockedFolder('svc-rewind-', flags.temp)
     try {
       assertExact(source)

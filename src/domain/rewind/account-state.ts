@@ -1,4 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { sortedEntries } from '../../base/sorted-entries.ts'
 import { tables, type TableName } from '../../contract/tables.ts'
 import type { Reader } from '../../storage/engine/database.ts'
 import { nameKey, walkOwnTree, type TreeEntry } from '../files/files.ts'
@@ -20,15 +21,7 @@ export interface AccountState {
 export const tableNames = Object.keys(tables) as TableName[]
 
 const hashOf = (values: Record<string, unknown>): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify(
-        Object.keys(values)
-          .sort()
-          .map((name) => [name, values[name]]),
-      ),
-    )
-    .digest('base64')
+  hash('sha256', JSON.stringify(sortedEntries(values)), 'base64')
 
 /** Reads the state of an account from a database, or from a copy. */
 export async function accountStateOf(at: Reader, user: number): Promise<AccountState> {

@@ -1,3 +1,4 @@
+import { sortedEntries } from '../../base/sorted-entries.ts'
 import type { TableName } from '../../contract/tables.ts'
 import { rememberSeeded, seededAmong, type Seeded } from '../../storage/instance/seeded.ts'
 import { pauseForOthers } from '../heavy.ts'
@@ -24,12 +25,7 @@ const GROUP = 200
 const keyOf = (table: string, key: string): string => `${table}/${key}`
 
 /** Hash of a row, independent of the order of columns. */
-const hashOfRow = (values: Record<string, unknown>): string =>
-  hashOf(
-    Object.keys(values)
-      .sort()
-      .map((column) => [column, values[column]]),
-  )
+const hashOfRow = (values: Record<string, unknown>): string => hashOf(sortedEntries(values))
 
 /** Created once, and updated when the seed changes, unless someone else has changed the row. */
 export async function planRows(planning: Planning): Promise<Part> {

@@ -69,10 +69,12 @@ const deferName = (tx: Writer, room: number) =>
     .where('id', '=', room)
     .execute()
 
-/** From now on the feeds of the members take over what changes in the room; everything before is in them. */
-async function becomeLarge(tx: Writer, room: number): Promise<void> {
-  // Servers of older versions do not take over.
-  if (await lacksTakeOver(tx)) return
+/**
+ * From now on the feeds of the members take over what changes in the room; everything before is in them. False while a server of an
+ * older version is connected, which does not take over.
+ */
+async function becomeLarge(tx: Writer, room: number): Promise<boolean> {
+  if (await lacksTakeOver(tx)) return false
   await tx.q
     .updateTable('rooms')
     .set({ feed_stamp: sql`stamp` })
@@ -83,6 +85,7 @@ async function becomeLarge(tx: Writer, room: number): Promise<void> {
     .set({ feed_stamp: sql`(select stamp from rooms where rooms.id = room_members.room_id)` })
     .where('room_id', '=', room)
     .execute()
+  return true
 }
 
 /** Records a change of a room, or of one of its messages, that has the room's current time, for every member. */
@@ -183,9 +186,10 @@ export async function beginMemberships(
   now: number,
 ): Promise<void> {
   if (users.length === 0) return
-  if (!(await isLarge(tx, room)) && (await count(tx, messagesIn(room))) * users.length > MOST_ENTERED)
-    await becomeLarge(tx, room)
-  if (!(await isLarge(tx, room))) {
+  const takesOver =
+    (await isLarge(tx, room)) ||
+    ((await count(tx, messagesIn(room))) * users.length > MOST_ENTERED && (await becomeLarge(tx, room)))
+  if (!takesOver) {
     for (const user of users) await beginRoom(tx, { room, user }, now)
     return
   }

@@ -14,8 +14,10 @@ export class BadConfig extends Error {
 
 const names = Object.keys(options) as OptionName[]
 
-/** Combines flags, environment and `config.json`, in this order of precedence. Pure. `lineOf` finds a setting
- * in the file. Throws `BadConfig` with every problem. */
+/**
+ * Combines flags, environment and `config.json`, in this order of precedence. Pure. `lineOf` finds a setting in the file.
+ * Throws `BadConfig` with every problem.
+ */
 export function readConfig(
   env: Record<string, string | undefined>,
   file: Record<string, unknown>,

@@ -1,13 +1,11 @@
+import { offsetIn } from '../../base/json-positions.ts'
 import type { OptionName } from '../../domain/instance/options.ts'
 import type { Given } from '../../domain/instance/settings.ts'
 import { readConfig } from './config.ts'
 import { parseConfig, readConfigText, type DataDirectory } from '../installation/data-directory.ts'
 
 /** The line of a member in the text of an object, from 1. */
-function lineOf(text: string, name: string): number | undefined {
-  const at = text.search(new RegExp(String.raw`"${name.replace(/[^\w ]/g, String.raw`\$&`)}"\s*:`))
-  return at < 0 ? undefined : text.slice(0, at).split('\n').length
-}
+const lineOf = (text: string, name: string): number => text.slice(0, offsetIn(text, [name])).split('\n').length
 
 /** The settings from flags, environment and `config.json`. Throws `BadConfig`, which names the lines of wrong ones. */
 export async function readGiven(

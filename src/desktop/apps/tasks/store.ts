@@ -78,10 +78,12 @@ interface Shown {
 const trees = computed<readonly Shown[]>(() =>
   tree.value.roots.map((root) => {
     const lines = linesOf(tree.value, root)
-    const urgent = lines
-      .map(({ task }) => task)
-      .toSorted((a, b) => groups.indexOf(groupOf(a)) - groups.indexOf(groupOf(b)))
-    return { group: groupOf(urgent[0]!), first: groupOf(urgent[0]!) === groupOf(root) ? root : urgent[0]!, lines }
+    let [first, group] = [root, groupOf(root)]
+    for (const { task } of lines) {
+      const other = groupOf(task)
+      if (groups.indexOf(other) < groups.indexOf(group)) [first, group] = [task, other]
+    }
+    return { group, first, lines }
   }),
 )
 
@@ -93,7 +95,10 @@ const done = computed<readonly Shown[]>(() =>
 
 const countsByGroup = computed(() => {
   const counts = new Map<Group, number>()
-  for (const task of entries.all.value) counts.set(groupOf(task), (counts.get(groupOf(task)) ?? 0) + 1)
+  for (const task of entries.all.value) {
+    const group = groupOf(task)
+    counts.set(group, (counts.get(group) ?? 0) + 1)
+  }
   return counts
 })
 

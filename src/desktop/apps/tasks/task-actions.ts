@@ -1,8 +1,7 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { entryWords } from '../../kit/entry-words.ts'
-import { addDays } from '../../kit/days.ts'
+import { addDays, noonOf } from '../../kit/days.ts'
 import { formatDay } from '../../kit/formats.ts'
-import { noonOf } from '../../kit/days.ts'
 import { expand } from '../../kit/recurrence/expand.ts'
 import { uuid } from '../../kit/rows.ts'
 import { dueMoment } from '../../kit/task-times.ts'
@@ -83,17 +82,24 @@ function uidFor(parent: Task): string {
   return fresh
 }
 
-/** The task above on the same level, which a task can become a part of. */
-export function taskAbove(task: Task): Task | undefined {
-  const lines = shown.value.find((one) => one.lines.some((line) => line.task === task))?.lines ?? []
-  const at = lines.findIndex((line) => line.task === task)
-  const depth = lines[at]?.depth ?? 0
-  for (let index = at - 1; index >= 0; index--) {
-    if (lines[index]!.depth < depth) return undefined
-    if (lines[index]!.depth === depth) return lines[index]!.task
+/** The task above each one on the same level. */
+const above = computed(() => {
+  const found = new Map<Task, Task>()
+  for (const { lines } of shown.value) {
+    // The last task of each level.
+    const last: Task[] = []
+    for (const { task, depth } of lines) {
+      const before = last[depth]
+      if (before) found.set(task, before)
+      last.length = depth
+      last[depth] = task
+    }
   }
-  return undefined
-}
+  return found
+})
+
+/** The task above on the same level, which a task can become a part of. */
+export const taskAbove = (task: Task): Task | undefined => above.value.get(task)
 
 /** Makes a task a part of the one above. */
 export function indent(task: Task): void {

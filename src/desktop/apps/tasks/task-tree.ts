@@ -50,7 +50,11 @@ export function treeOf<T extends TreeTask>(tasks: readonly T[]): TaskTree<T> {
   }
   breakCycles(ordered, parents)
   const children = new Map<T, T[]>()
-  for (const [task, parent] of parents) children.set(parent, [...(children.get(parent) ?? []), task])
+  for (const [task, parent] of parents) {
+    const known = children.get(parent)
+    if (known) known.push(task)
+    else children.set(parent, [task])
+  }
   return {
     roots: ordered.filter((task) => !parents.has(task)),
     parentOf: (task) => parents.get(task),

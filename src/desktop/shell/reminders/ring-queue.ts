@@ -1,7 +1,14 @@
-import { DAY } from '../../../base/clock.ts'
-import { ringsAt, sourceOf, type ReminderRow, type RemindedTable, type Ring, type Source } from './ring-times.ts'
-import { MISSED_FOR } from './ring-times.ts'
+import { DAY, MINUTE } from '../../../base/clock.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
+import {
+  MISSED_FOR,
+  ringsAt,
+  sourceOf,
+  type ReminderRow,
+  type RemindedTable,
+  type Ring,
+  type Source,
+} from './ring-times.ts'
 
 export type Ringing = Ring & Pick<Source, 'key' | 'table' | 'id' | 'title' | 'isDay'>
 
@@ -76,7 +83,7 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
 
   async function expandSeries(source: Source): Promise<void> {
     const { rule, start, zone, minutes, key } = source
-    const furthest = Math.max(0, ...minutes) * 60_000
+    const furthest = Math.max(0, ...minutes) * MINUTE
     const from = now() - MISSED_FOR - DAY
     const to = now() + AHEAD + furthest
     const starts = await expand({ rule: rule!, start, zone, from, to, limit: MAX_STARTS })
