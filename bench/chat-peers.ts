@@ -4,13 +4,12 @@ import { requestTo, withConnections } from './connection.ts'
 import type { Figure } from './figure.ts'
 import { noProsody, withProsody } from './prosody.ts'
 import { interleave, rate, share } from './rounds.ts'
-import { numbers } from './samples.ts'
+import { numbers, TEXT } from './samples.ts'
 import type { Workspace } from './workspace.ts'
 
 // Messages sent to rooms, compared with a chat server that archives them without flushing.
 
 const MESSAGES = 500
-const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
 const against = (clients: number) => async (workspace: Workspace) => {
   const account = await makeAccount(workspace)

@@ -2,13 +2,11 @@ import { makeAccount, withDatabase, withService } from './account.ts'
 import { requestTo, withConnections, type Connection } from './connection.ts'
 import type { Figure } from './figure.ts'
 import { interleave, rate, share } from './rounds.ts'
-import { numbers } from './samples.ts'
+import { numbers, TEXT } from './samples.ts'
 
 const MESSAGES = 2_000
 const POLLS = 5_000
 const CONNECTIONS = 16
-
-const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
 /** Path of a chat action. */
 export const pathOf = (action: string, query = '') => `/api/team-chat.php?action=${action}${query}`

@@ -1,9 +1,7 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, isInstalled } from './peers.ts'
+import { eventually, freePort, isInstalled, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
 const ETCD = 'etcd'
@@ -31,9 +29,6 @@ export async function withEtcd<T>(workspace: Workspace, work: (store: StoreInEtc
       `default=${peerUrl}`,
     ],
   ].flat()
-  const child = spawn(ETCD, ['--data-dir', workspace.folder('etcd'), ...addresses], { stdio: 'ignore' })
-  workspace.adopt(child)
-  const exit = once(child, 'exit')
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 
   async function post(path: string, fields: object): Promise<string> {
@@ -44,27 +39,15 @@ export async function withEtcd<T>(workspace: Workspace, work: (store: StoreInEtc
     return body
   }
 
-  async function ready(): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      try {
-        await post('/v3/kv/range', { key: base64('ready') })
-        return
-      } catch (error) {
-        if (tries === 100) throw error
-        await pause(100)
-      }
+  return withProgram(workspace, ETCD, ['--data-dir', workspace.folder('etcd'), ...addresses], async () => {
+    try {
+      await eventually(() => post('/v3/kv/range', { key: base64('ready') }))
+      return await work(async (keys, values) => {
+        const success = keys.map((key, index) => ({ request_put: { key: base64(key), value: base64(values[index]!) } }))
+        await post('/v3/kv/txn', { success })
+      })
+    } finally {
+      agent.destroy()
     }
-  }
-
-  try {
-    await ready()
-    return await work(async (keys, values) => {
-      const success = keys.map((key, index) => ({ request_put: { key: base64(key), value: base64(values[index]!) } }))
-      await post('/v3/kv/txn', { success })
-    })
-  } finally {
-    agent.destroy()
-    child.kill('SIGTERM')
-    await exit
-  }
+  })
 }

@@ -32,6 +32,36 @@ export function run(program: string, args: string[], env: NodeJS.ProcessEnv = {}
   if (status !== 0) throw new Error(`${program} ended with ${status}:\n${stderr}${stdout}`)
 }
 
+/** Runs `work` while a program runs, and ends the program. */
+export async function withProgram<T>(
+  workspace: Workspace,
+  program: string,
+  args: readonly string[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const child = spawn(program, args, { stdio: 'ignore' })
+  workspace.adopt(child)
+  const exit = once(child, 'exit')
+  try {
+    return await work()
+  } finally {
+    child.kill('SIGTERM')
+    await exit
+  }
+}
+
+/** Tries again for some seconds, for example while a program is starting. */
+export async function eventually<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (tries === 100) throw error
+      await sleep(50)
+    }
+  }
+}
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -60,24 +90,19 @@ export async function withWebDav<T>(workspace: Workspace, work: (sync: Rclone) =
   const port = await freePort()
   writeFileSync(join(folder, 'nginx.conf'), configuration(folder, port))
   run('mkdir', ['-p', join(folder, 'files'), join(folder, 'body')])
-  const child = spawn(NGINX, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')], { stdio: 'ignore' })
-  workspace.adopt(child)
-  const exit = once(child, 'exit')
-  const url = `http://127.0.0.1:${port}/`
-  await answering(url)
-  // More transfers do not help: rclone's WebDAV sends at most a hundred requests per second, and three for each new
-  // file.
-  const flags = ['--config', '/dev/null', '--webdav-url', url, '--transfers', '8', '--checkers', '16']
-  try {
-    return await work({
+  const args = ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')]
+  return withProgram(workspace, NGINX, args, async () => {
+    const url = `http://127.0.0.1:${port}/`
+    await answering(url)
+    // More transfers do not help: rclone's WebDAV sends at most a hundred requests per second, and three for each new
+    // file.
+    const flags = ['--config', '/dev/null', '--webdav-url', url, '--transfers', '8', '--checkers', '16']
+    return work({
       up: (local, remote) => run('rclone', ['sync', local, `:webdav:${remote}`, ...flags]),
       place: (local) => run('cp', ['-a', local, join(folder, 'files', 'up')]),
       down: (remote, local) => run('rclone', ['sync', `:webdav:${remote}`, local, ...flags]),
     })
-  } finally {
-    child.kill('SIGTERM')
-    await exit
-  }
+  })
 }
 
 /** One-way copies with rclone. */
@@ -89,14 +114,4 @@ export interface Rclone {
 }
 
 /** Resolves when something answers at a URL. */
-export async function answering(url: string): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    try {
-      await fetch(url)
-      return
-    } catch {
-      await sleep(50)
-    }
-  }
-  throw new Error(`Nothing answers at ${url}`)
-}
+export const answering = (url: string): Promise<unknown> => eventually(() => fetch(url))

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, isInstalled, run } from './peers.ts'
+import { eventually, freePort, isInstalled, run, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
 const PROSODY = 'prosody'
@@ -98,29 +96,11 @@ export async function withProsody<T>(
   writeFileSync(file, configuration(folder, port))
   const users = Array.from({ length: clients }, (_, number) => `user${number}`)
   for (const user of users) run('prosodyctl', ['--root', '--config', file, 'register', user, 'localhost', 'secret'])
-  const child = spawn(PROSODY, ['-F', '--config', file], { stdio: 'ignore' })
-  workspace.adopt(child)
-  const exit = once(child, 'exit')
-  try {
+  return withProgram(workspace, PROSODY, ['-F', '--config', file], async () => {
     const entered: RoomClient[] = []
-    for (const user of users) entered.push(await firstOf(() => enter(port, user)))
+    for (const user of users) entered.push(await eventually(() => enter(port, user)))
     const result = await work(entered)
     for (const client of entered) client.close()
     return result
-  } finally {
-    child.kill('SIGTERM')
-    await exit
-  }
-}
-
-/** Tries again while nothing listens yet. */
-async function firstOf<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (tries === 100) throw error
-      await pause(50)
-    }
-  }
+  })
 }

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
-import { freePort, isInstalled } from './peers.ts'
+import { eventually, freePort, isInstalled, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
 const REDIS = 'redis-server'
@@ -79,16 +77,9 @@ function clientOver(socket: Socket): RedisClient {
 }
 
 async function open(port: number): Promise<RedisClient> {
-  for (let tries = 0; ; tries++) {
-    const socket = connect({ host: '127.0.0.1', port, noDelay: true })
-    try {
-      await once(socket, 'connect')
-      return clientOver(socket)
-    } catch (error) {
-      if (tries === 100) throw error
-      await pause(50)
-    }
-  }
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true })
+  await once(socket, 'connect')
+  return clientOver(socket)
 }
 
 /** Runs `work` with connections to a new Redis that flushes its log before it answers. */
@@ -100,17 +91,11 @@ export async function withRedis<T>(
   const port = await freePort()
   const storage = ['--dir', workspace.folder('redis'), '--save', '', '--appendonly', 'yes', '--appendfsync', 'always']
   const args = ['--bind', '127.0.0.1', '--port', String(port), ...storage]
-  const child = spawn(REDIS, args, { stdio: 'ignore' })
-  workspace.adopt(child)
-  const exit = once(child, 'exit')
-  try {
+  return withProgram(workspace, REDIS, args, async () => {
     const opened: RedisClient[] = []
-    for (let client = 0; client < clients; client++) opened.push(await open(port))
+    for (let client = 0; client < clients; client++) opened.push(await eventually(() => open(port)))
     const result = await work(opened)
     for (const client of opened) client.close()
     return result
-  } finally {
-    child.kill('SIGTERM')
-    await exit
-  }
+  })
 }

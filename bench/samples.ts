@@ -12,6 +12,9 @@ const COLORS = ['#f4d35e', '#ee964b', '#0d3b66', '#6a994e', '#b56576']
 const text = (seed: number, words: number): string =>
   Array.from({ length: words }, (_, index) => WORDS[(seed * 7 + index * (1 + (seed % 5))) % WORDS.length]).join(' ')
 
+/** A message. */
+export const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
+
 export interface Note {
   title: string
   content: string

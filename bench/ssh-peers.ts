@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort, isInstalled, run } from './peers.ts'
+import { eventually, freePort, isInstalled, run, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
 // Sync programs over SSH, here to the same machine. None of them flushes files.
@@ -44,27 +43,21 @@ export async function withSsh<T>(workspace: Workspace, work: (ssh: Ssh) => Promi
   writeFileSync(join(folder, 'sshd_config'), serverOptions(folder, port))
   // As root, sshd requires this folder.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true })
-  const child = spawn(SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], { stdio: 'ignore' })
-  workspace.adopt(child)
   const ssh = join(folder, 'ssh')
   const options = '-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o BatchMode=yes'
   writeFileSync(ssh, `#!/bin/sh\nexec ssh -F none -p ${port} -i ${folder}/user ${options} "$@"\n`)
   chmodSync(ssh, 0o755)
-  try {
+  return withProgram(workspace, SSHD, ['-D', '-e', '-f', join(folder, 'sshd_config')], async () => {
     await answering(ssh)
-    return await work(programs({ ssh, port, key: join(folder, 'user') }))
-  } finally {
-    child.kill('SIGTERM')
-  }
+    return work(programs({ ssh, port, key: join(folder, 'user') }))
+  })
 }
 
-async function answering(ssh: string): Promise<void> {
-  for (let tries = 0; tries < 50; tries++) {
-    if (spawnSync(ssh, ['127.0.0.1', 'true'], { stdio: 'ignore' }).status === 0) return
-    await sleep(100)
-  }
-  throw new Error('The SSH server lets nobody in.')
-}
+const answering = (ssh: string): Promise<void> =>
+  eventually(async () => {
+    const { status } = spawnSync(ssh, ['127.0.0.1', 'true'], { stdio: 'ignore' })
+    if (status !== 0) throw new Error('The SSH server lets nobody in.')
+  })
 
 function programs({ ssh, port, key }: { ssh: string; port: number; key: string }): Ssh {
   const rsync = (...args: string[]): void => run('rsync', ['--archive', '--rsh', ssh, ...args])

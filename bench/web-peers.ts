@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { makeAccount, withService } from './account.ts'
-import { requestTo, withConnections } from './connection.ts'
+import { requestTo, withConnections, type Connection } from './connection.ts'
 import type { Figure } from './figure.ts'
 import { interleave } from './rounds.ts'
 import { numbers } from './samples.ts'
@@ -16,74 +16,76 @@ function putsOf(files: readonly File[], { url, files: root }: WebServer, folder:
   return files.map(({ name, data }) => requestTo(url, { method: 'PUT', path: `/${folder}/${name}`, body: data }))
 }
 
-const againstPut = (program: Program) => async (workspace: Workspace) => {
+interface Both {
+  token: string
+  /** Where svc answers, and connections to it. */
+  own: { url: string }
+  ours: Connection[]
+  server: WebServer
+  theirs: Connection[]
+}
+
+/** Runs `work` with as many connections to svc as to a web server. */
+async function withBoth<T>(
+  workspace: Workspace,
+  { program, clients }: { program: Program; clients: number },
+  work: (both: Both) => Promise<T>,
+): Promise<T> {
   const account = await makeAccount(workspace)
   return withService(workspace, account, (own) =>
     withWebServer(workspace, program, (server) =>
-      withConnections(own.url, CLIENTS, (ours) =>
-        withConnections(server.url, CLIENTS, (theirs) =>
-          interleave({
-            ours: (round) => sendAll(ours, uploadsOf(filesOfRound(round), own.url, account.token, `round-${round}`)),
-            peer: (round) => sendAll(theirs, putsOf(filesOfRound(round), server, `round-${round}`)),
-            rounds: 5,
-          }),
-        ),
+      withConnections(own.url, clients, (ours) =>
+        withConnections(server.url, clients, (theirs) => work({ token: account.token, own, ours, server, theirs })),
       ),
     ),
   )
 }
 
-const againstGet = (program: Program) => async (workspace: Workspace) => {
-  const account = await makeAccount(workspace)
-  const files = filesOfRound(0)
-  return withService(workspace, account, (own) =>
-    withWebServer(workspace, program, (server) =>
-      withConnections(own.url, CLIENTS, (ours) =>
-        withConnections(server.url, CLIENTS, async (theirs) => {
-          await sendAll(ours, uploadsOf(files, own.url, account.token, 'small'))
-          await sendAll(theirs, putsOf(files, server, 'small'))
-          const { token } = account
-          const downloads = files.map(({ name }) =>
-            requestTo(own.url, { path: `/api/sync/files.php?action=download&path=/small/${name}`, token }),
-          )
-          const gets = files.map(({ name }) => requestTo(server.url, { path: `/small/${name}` }))
-          return interleave({ ours: () => sendAll(ours, downloads), peer: () => sendAll(theirs, gets), rounds: 5 })
-        }),
-      ),
-    ),
+const againstPut = (program: Program) => (workspace: Workspace) =>
+  withBoth(workspace, { program, clients: CLIENTS }, ({ token, own, ours, server, theirs }) =>
+    interleave({
+      ours: (round) => sendAll(ours, uploadsOf(filesOfRound(round), own.url, token, `round-${round}`)),
+      peer: (round) => sendAll(theirs, putsOf(filesOfRound(round), server, `round-${round}`)),
+      rounds: 5,
+    }),
   )
+
+/** Stores the same files in a folder of both. */
+async function store(files: readonly File[], { token, own, ours, server, theirs }: Both): Promise<void> {
+  await sendAll(ours, uploadsOf(files, own.url, token, 'small'))
+  await sendAll(theirs, putsOf(files, server, 'small'))
 }
+
+const againstGet = (program: Program) => (workspace: Workspace) =>
+  withBoth(workspace, { program, clients: CLIENTS }, async (both) => {
+    const { token, own, ours, server, theirs } = both
+    const files = filesOfRound(0)
+    await store(files, both)
+    const downloads = files.map(({ name }) =>
+      requestTo(own.url, { path: `/api/sync/files.php?action=download&path=/small/${name}`, token }),
+    )
+    const gets = files.map(({ name }) => requestTo(server.url, { path: `/small/${name}` }))
+    return interleave({ ours: () => sendAll(ours, downloads), peer: () => sendAll(theirs, gets), rounds: 5 })
+  })
 
 const ENTRIES = 50
 
-/** Requests a round, one after the other on each connection. */
+/** Requests a round, one after the other. */
 const LISTINGS = 500
 
-const againstList = (program: Program) => async (workspace: Workspace) => {
-  const account = await makeAccount(workspace)
-  const files = filesOfRound(0).slice(0, ENTRIES)
-  return withService(workspace, account, (own) =>
-    withWebServer(workspace, program, (server) =>
-      withConnections(own.url, 1, (ours) =>
-        withConnections(server.url, 1, async (theirs) => {
-          await sendAll(ours, uploadsOf(files, own.url, account.token, 'small'))
-          await sendAll(theirs, putsOf(files, server, 'small'))
-          const list = requestTo(own.url, {
-            path: '/api/filesystem.php?action=list&path=/small',
-            token: account.token,
-          })
-          const index = requestTo(server.url, { path: '/small/' })
-          const asked = (request: Buffer) => numbers(LISTINGS).map(() => request)
-          return interleave({
-            ours: () => sendAll(ours, asked(list)),
-            peer: () => sendAll(theirs, asked(index)),
-            rounds: 5,
-          })
-        }),
-      ),
-    ),
-  )
-}
+const againstList = (program: Program) => (workspace: Workspace) =>
+  withBoth(workspace, { program, clients: 1 }, async (both) => {
+    const { token, own, ours, server, theirs } = both
+    await store(filesOfRound(0).slice(0, ENTRIES), both)
+    const list = requestTo(own.url, { path: '/api/filesystem.php?action=list&path=/small', token })
+    const index = requestTo(server.url, { path: '/small/' })
+    const asked = (request: Buffer) => numbers(LISTINGS).map(() => request)
+    return interleave({
+      ours: () => sendAll(ours, asked(list)),
+      peer: () => sendAll(theirs, asked(index)),
+      rounds: 5,
+    })
+  })
 
 const put = (program: Program, least: number): Figure => ({
   name: `put-${program}`,

@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { answering, freePort, isInstalled } from './peers.ts'
+import { answering, freePort, isInstalled, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
 export type Program = 'nginx' | 'apache2'
@@ -75,15 +73,9 @@ export async function withWebServer<T>(
   const file = join(folder, 'server.conf')
   writeFileSync(file, configurations[program](folder, port))
   const args = program === 'nginx' ? ['-c', file, '-e', join(folder, 'error.log')] : ['-f', file, '-DFOREGROUND']
-  const child = spawn(program, args, { stdio: 'ignore' })
-  workspace.adopt(child)
-  const exit = once(child, 'exit')
-  const url = `http://127.0.0.1:${port}`
-  try {
+  return withProgram(workspace, program, args, async () => {
+    const url = `http://127.0.0.1:${port}`
     await answering(url)
-    return await work({ url, files })
-  } finally {
-    child.kill('SIGTERM')
-    await exit
-  }
+    return work({ url, files })
+  })
 }

@@ -1,7 +1,6 @@
-import { numbers } from '../../../samples.ts'
+import { numbers, TEXT } from '../../../samples.ts'
 import type { Scenario } from '../scenario.ts'
 
-const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 /** People that one request may invite. */
 const INVITED = 200
 /** A room of all people, and one of the attacker with many messages. */

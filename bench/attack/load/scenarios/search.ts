@@ -1,7 +1,5 @@
-import { numbers } from '../../../samples.ts'
+import { numbers, TEXT } from '../../../samples.ts'
 import type { Scenario } from '../scenario.ts'
-
-const TEXT = 'The engine weaves algebraic patterns just as the loom weaves flowers and leaves.'
 
 /** Searches without matches in many messages. */
 export const search: Scenario = {
