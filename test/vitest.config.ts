@@ -37,6 +37,7 @@ const exploring = [
   'test/desktop/{installation,webrtc-removal}.test.ts',
   'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks}.test.ts',
   'test/domain/instance/storage-check.test.ts',
+  'test/domain/portability/hostile.test.ts',
   'test/http/{ack-order,addresses,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
   'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
@@ -45,7 +46,8 @@ const exploring = [
   'test/storage/blobs.test.ts',
   'test/storage/{postgres,s3-contents,s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
-  'test/wiring/backups/{backups,hostile-backups,killed-backups,unchanged-backups}.test.ts',
+  'test/wiring/backups/{backups,hostile-backups,killed-backups,stream-chapters,stream-read-only}.test.ts',
+  'test/wiring/backups/unchanged-backups.test.ts',
   'test/wiring/write-scopes.test.ts',
   'test/wiring/installation/upgrade.test.ts',
   'test/wiring/{patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
@@ -84,7 +86,7 @@ const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' }
 const apart = [...mocking, 'test/cli/account-commands.test.ts']
 
 const later = isAll || isNamed ? [] : exploring
-const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '250' : '60')
+const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '250' : '40')
 /** What tests of several forms ask with test/support/explores.ts. */
 const explores = isAll || isNamed ? 'on' : 'off'
 

@@ -82,7 +82,7 @@ describe('an archive', () => {
     expect(found.map(({ wall }) => wall[0])).toEqual([1980, 2038, 2038, 2107, 2107])
   })
 
-  test('of more entries than 16 bits count uses ZIP64', async () => {
+  test.runIf(explores)('of more entries than 16 bits count uses ZIP64', async () => {
     const entries = Array.from({ length: 65_540 }, (_, at): Source => ({ name: `${at}/`, size: 0, mtime: at }))
     const archive = await archiveOf(entries)
     expect(archive.length).toBe(zipLength(entries))
