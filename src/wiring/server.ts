@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Server, Socket } from 'node:net'
 import { attemptAll } from '../base/attempts.ts'
 import { Busy } from '../base/errors.ts'
+import { httpUrl } from '../base/http-url.ts'
 import { DAY, iso, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable-files.ts'
 import { makeLockedFolder } from '../host/temporary-folder.ts'
@@ -79,8 +80,6 @@ function cannotListen(cause: unknown, url: string): unknown {
 /** How long requests in progress may take when the server stops. */
 const GRACE_MS = 10_000
 const SWEEP_MS = 100
-
-const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** The first upkeep waits until clients have reconnected after a start. */
 const UPKEEP_FIRST = 2 * MINUTE
@@ -201,10 +200,10 @@ async function listen(
   })
   const endSilent = watchConnections(app.server)
   await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {
-    throw cannotListen(error, urlOf(values.host, values.port))
+    throw cannotListen(error, httpUrl(values.host, values.port))
   })
   const address = app.server.address()
-  const url = urlOf(values.host, typeof address === 'object' && address ? address.port : values.port)
+  const url = httpUrl(values.host, typeof address === 'object' && address ? address.port : values.port)
   try {
     if (readyFile) await writeDurably(readyFile, readyDocument(url, seeded))
   } catch (error) {

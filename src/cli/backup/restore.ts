@@ -6,6 +6,7 @@ import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'
+import { commandLine } from '../shell-words.ts'
 import { formatTime } from '../time-format.ts'
 
 function lostLines({ contents, files }: Restored['lost']): string[] {
@@ -70,10 +71,11 @@ export const restore = command({
       const signedOut =
         devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in again.`
       const done = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}`
-      const resume = `Its scheduled backups are paused: svc backup schedule resume --data-dir ${restored.target}`
+      const there = { dataDir: restored.target }
+      const resume = `Its scheduled backups are paused: ${commandLine(there, ['backup', 'schedule', 'resume'])}`
       if (source.shortfall !== undefined) io.warn(source.shortfall)
       const moment = source.at === undefined ? [] : [`It is the state of ${formatTime(source.at, true)}.`]
-      const next = `Next: svc serve --data-dir ${restored.target}`
+      const next = `Next: ${commandLine(there, ['serve'])}`
       const streamed = source.at === undefined ? {} : { at: iso(source.at), shortfall: source.shortfall ?? null }
       const document = {
         ...documentOf(manifest),

@@ -3,6 +3,8 @@ import type { DataDirectory } from '../../wiring/installation/data-directory.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
+import { commandLine } from '../shell-words.ts'
+import { signInAddress } from '../sign-in-address.ts'
 
 export const init = command({
   name: 'init',
@@ -39,9 +41,7 @@ export const init = command({
     const { username } = await accounts.create({ username: name, password: chosen.password, role: 'admin' })
     await writeFirstConfig(directory)
     const text = `Prepared ${directory.path} with ${username} as administrator.`
-    const { public_url, host, port } = await instance.settings.values()
-    const dataDir = globals.dataDir === undefined ? '' : ` --data-dir ${globals.dataDir}`
-    const next = `\nNext: svc serve${dataDir}, then sign in as ${username} at ${public_url || `http://${host}:${port}`}`
+    const next = `\nNext: ${commandLine(globals, ['serve'])}\nThen sign in as ${username} at ${await signInAddress(instance)}`
     printWithPassword(io, chosen, text, { ...place, created: true, admins: [username] }, next)
   },
 })

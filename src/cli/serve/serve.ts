@@ -7,6 +7,7 @@ import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { seedSummary } from '../seed-summary.ts'
+import { commandLine } from '../shell-words.ts'
 
 export const serve = command({
   name: 'serve',
@@ -77,7 +78,7 @@ Options override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), whic
           pid: process.pid,
           version: local.domain.instance.version,
         })
-        await offerSetup(io, local, url, dataDirFlag(flags.ephemeral ? local.directory.path : globals.dataDir))
+        await offerSetup(io, local, url, flags.ephemeral ? local.directory.path : globals.dataDir)
         const failure = signal.aborted ? undefined : await Promise.race([once(signal, 'abort'), server.failed])
         if (failure instanceof Error) throw failure
         io.info('Stopping: waiting for requests in progress.')
@@ -100,7 +101,7 @@ function printSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Se
 }
 
 /** Without an administrator: prints how to create one. The link is secret, valid for half an hour and only once. */
-async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string): Promise<void> {
+async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string | undefined): Promise<void> {
   const offered = await domain.accounts.setup.offer()
   if (!offered) return
   const { public_url } = await domain.instance.settings.values()
@@ -108,7 +109,7 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
   if (io.json) io.event('', { event: 'setup', setup_url: link, expires_at: iso(offered.expires_at) })
   else
     io.info(
-      `There is no administrator yet. Create one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    svc user add NAME --role admin${dataDir}\n    svc login ${public_url || url}\n`,
+      `There is no administrator yet. Create one within half an hour at\n\n    ${link}\n\nor in another terminal:\n\n    ${commandLine({ dataDir }, ['user', 'add', 'NAME', '--role', 'admin'])}\n    svc login ${public_url || url}\n`,
       {
         msg: 'There is no administrator yet: the link creates one, once.',
         setup_url: link,
@@ -116,5 +117,3 @@ async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: strin
       },
     )
 }
-
-const dataDirFlag = (dataDir: string | undefined): string => (dataDir === undefined ? '' : ` --data-dir ${dataDir}`)

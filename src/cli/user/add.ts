@@ -2,6 +2,8 @@ import { fault, isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 import { documentOf } from '../../domain/accounts/user-document.ts'
+import { commandLine } from '../shell-words.ts'
+import { signInAddress } from '../sign-in-address.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 
 export const add = command({
@@ -26,7 +28,7 @@ export const add = command({
     'svc user add ada --display-name "Ada Lovelace" --role admin --generate',
     'svc user add ci --quota 10GB --password-file ci.txt --if-missing',
   ],
-  async run({ io, domain: { accounts }, args, flags }) {
+  async run({ io, globals, domain: { accounts, instance }, args, flags }) {
     // Check before prompting for a password.
     const existing = await accounts.details(args.name).catch(unlessMissing)
     if (existing && flags.ifMissing) {
@@ -48,7 +50,11 @@ export const add = command({
     })
     const user = await accounts.details(username)
     const text = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
-    printWithPassword(io, chosen, text, { created: true, user: documentOf(user) })
+    const isFirst = user.role === 'admin' && (await accounts.list({ role: 'admin' })).length === 1
+    const next = isFirst
+      ? `\nSign in at ${await signInAddress(instance)} while ${commandLine(globals, ['serve'])} runs.`
+      : ''
+    printWithPassword(io, chosen, text, { created: true, user: documentOf(user) }, next)
   },
 })
 
