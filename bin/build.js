@@ -1,13 +1,26 @@
 // Bundles the sources: `node bin/build.js` writes dist, with `--desktop` only dist/desktop, and with `--bench` the benchmarks and
 // the attack into node_modules/.cache.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** What becomes a file of its own in dist, by name: the command, and any worker thread that is started by path. */
 const ENTRIES = {
   svc: 'src/cli/main.ts',
 }
+
+/** What short commands of the client consist of. */
+const TOGETHER = [
+  'src/cli/command-runner.ts',
+  'src/cli/retry-options.ts',
+  'src/cli/time-format.ts',
+  'src/client/files/remote-files.ts',
+  'src/contract/sync-auth.ts',
+  'src/contract/sync-status.ts',
+]
+
+/** Loaded on demand where no command runs. */
+const FOR_HELP = ['src/cli/help.ts', 'src/cli/topic.ts']
 
 /** Packages with compiled parts; they stay in node_modules and are real dependencies. */
 const EXTERNAL = ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2']
@@ -31,14 +44,26 @@ const shared = {
   logLevel: 'warning',
 }
 
-// CommonJS packages inside an ES module still ask for these three.
-const banner = [
-  "import { createRequire as __createRequire } from 'node:module'",
-  "import { fileURLToPath as __fileURLToPath } from 'node:url'",
-  'const require = __createRequire(import.meta.url)',
-  'const __filename = __fileURLToPath(import.meta.url)',
-  "const __dirname = __fileURLToPath(new URL('.', import.meta.url))",
-].join('\n')
+// CommonJS packages inside an ES module still ask for these. Few commands do, so `require` is made when it is used.
+const needs = [
+  {
+    word: /\brequire\b/,
+    lines: [
+      "import { createRequire as __createRequire } from 'node:module'",
+      'let __made',
+      'const __real = () => (__made ??= __createRequire(import.meta.url))',
+      'const require = new Proxy(() => undefined, { apply: (_, at, args) => __real().apply(at, args), get: (_, name) => __real()[name] })',
+    ],
+  },
+  {
+    word: /\b__(?:file|dir)name\b/,
+    lines: [
+      "import { fileURLToPath as __fileURLToPath } from 'node:url'",
+      'const __filename = __fileURLToPath(import.meta.url)',
+      "const __dirname = __fileURLToPath(new URL('.', import.meta.url))",
+    ],
+  },
+]
 
 const esbuild = await findEsbuild()
 if (process.argv.includes('--bench')) await buildBench()
@@ -63,7 +88,7 @@ async function buildDist() {
     entryPoints: ENTRIES,
     outdir: 'dist',
     external: EXTERNAL,
-    banner: { js: banner },
+    plugins: [together(TOGETHER)],
     metafile: true,
     write: false,
   })
@@ -72,9 +97,42 @@ async function buildDist() {
   // A build that fails leaves the old dist as it is; one that succeeds leaves nothing of it.
   rmSync(dist, { recursive: true, force: true })
   mkdirSync(dist)
-  for (const file of outputFiles) writeFileSync(file.path, file.contents)
+  for (const { path, text } of outputFiles) writeFileSync(path, withNeeds(text))
   cpSync(made, join(dist, 'desktop'), { recursive: true })
   writeFileSync(join(dist, 'THIRD-PARTY.txt'), thirdParty(metafile, desktopPackages))
+}
+
+/**
+ * Keeps these modules, and what they import, in one file. esbuild makes a file of all modules that the same entry points import, and
+ * what is loaded on demand is an entry point too: hundreds of them would share the modules of every command in dozens of tiny files,
+ * and each file that Node opens costs most of a millisecond. So everything loaded on demand also imports these.
+ */
+function together(modules) {
+  const paths = modules.map((module) => join(root, module))
+  return {
+    name: 'together',
+    setup(build) {
+      const onDemand = modulesOnDemand()
+      for (const name of FOR_HELP) onDemand.delete(join(root, name))
+      build.onLoad({ filter: /\.ts$/ }, ({ path: source }) => {
+        if (!onDemand.has(source)) return undefined
+        const imports = paths.filter((path) => path !== source).map((path) => `import ${JSON.stringify(path)}`)
+        return { contents: [readFileSync(source, 'utf8'), ...imports].join('\n'), loader: 'ts' }
+      })
+    },
+  }
+}
+
+function modulesOnDemand() {
+  const sources = readdirSync(join(root, 'src'), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(root, 'src', name))
+  const importsOf = (source) => [...readFileSync(source, 'utf8').matchAll(/\bimport\('(\.[^']+\.ts)'\)/g)]
+  return new Set(sources.flatMap((source) => importsOf(source).map(([, name]) => resolve(dirname(source), name))))
+}
+
+function withNeeds(text) {
+  return [...needs.filter(({ word }) => word.test(text)).flatMap(({ lines }) => lines), text].join('\n')
 }
 
 /** Loaded when it is needed: an installed package has neither the sources of the desktop nor what bundles them. */

@@ -3,7 +3,9 @@ import { statSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
-import process, { env } from 'node:process'
+
+// Not imported: that opens standard input, and lists the options of Node.
+const { env } = process
 
 // Node keeps the compiled code between runs, where it can (22.8 and later). Whoever writes there decides what runs: never in
 // the temporary folder that all users share, and not in the home of somebody else.

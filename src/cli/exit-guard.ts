@@ -1,5 +1,4 @@
-import { closeSync, fstatSync, openSync, writeSync } from 'node:fs'
-import { isatty } from 'node:tty'
+import { closeSync, fstatSync, openSync, statSync, writeSync } from 'node:fs'
 
 /** EX_SOFTWARE of sysexits(3). */
 const UNFINISHED = 70
@@ -84,7 +83,10 @@ function writeError(line: string): void {
 function closeLostTerminal(): void {
   for (const descriptor of [0, 1, 2]) {
     try {
-      if (isatty(descriptor) || !fstatSync(descriptor).isCharacterDevice()) continue
+      const stats = fstatSync(descriptor)
+      if (!stats.isCharacterDevice() || stats.rdev === statSync('/dev/null').rdev) continue
+      // Loading it takes time, and most commands do not use it.
+      if (process.getBuiltinModule('node:tty').isatty(descriptor)) continue
       closeSync(descriptor)
       // Opens the lowest free descriptor: the one just closed.
       openSync('/dev/null', 'r+')

@@ -1,4 +1,4 @@
-import { Chalk, type ChalkInstance } from 'chalk'
+import { makePaint, type Paint } from './paint.ts'
 import { printable } from '../base/text.ts'
 import { usage } from './exit.ts'
 import { interrupted, interruptible } from './interruption.ts'
@@ -14,7 +14,7 @@ export interface Io {
   readonly json: boolean
   /** Whether both stdin and stderr are terminals. */
   readonly interactive: boolean
-  readonly paint: ChalkInstance
+  readonly paint: Paint
   /** Prints the result: `text`, or `data` as the one JSON document. */
   print(text: string, data: unknown): void
   /** Like `print`, for what cannot be shown again: `--quiet` does not hide it. */
@@ -56,9 +56,9 @@ export interface IoOptions {
   quiet?: boolean
 }
 
-function makePaint(color: boolean | undefined, stream: NodeJS.WriteStream): ChalkInstance {
+function paintFor(color: boolean | undefined, stream: NodeJS.WriteStream): Paint {
   const plain = color === false || !!process.env['NO_COLOR'] || !stream.isTTY || process.env['TERM'] === 'dumb'
-  return new Chalk({ level: plain ? 0 : 2 })
+  return makePaint(plain ? 'plain' : 'colored')
 }
 
 async function loadInquirer(signal: AbortSignal) {
@@ -84,11 +84,7 @@ async function untilInputEnds<T>(prompt: (signal: AbortSignal) => Promise<T>): P
   }
 }
 
-async function toTable<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  paint: ChalkInstance,
-): Promise<string> {
+async function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): Promise<string> {
   const { tableText } = await import('./table.ts')
   return tableText(
     columns.map(({ title, align = 'left' }) => ({ title: paint.bold(title), align })),
@@ -110,10 +106,13 @@ async function readStdin(): Promise<string> {
 }
 
 /** Prompts on a terminal; each waits until earlier output is `written`. */
-function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<Io, 'confirm' | 'ask' | 'askSecret'> {
+function makePrompts(
+  isInteractive: () => boolean,
+  written: () => Promise<void>,
+): Pick<Io, 'confirm' | 'ask' | 'askSecret'> {
   /** Runs an inquirer prompt. Without a terminal: exit 2, naming `flag`. */
   async function prompt<T>(flag: string, kind: object, question: string): Promise<T> {
-    if (!interactive) throw usage(`There is no terminal to ask on: give ${flag}.`)
+    if (!isInteractive()) throw usage(`There is no terminal to ask on: give ${flag}.`)
     await written()
     const { answer } = await untilInputEnds(async (signal) =>
       (await loadInquirer(signal)).prompt<{ answer: T }>([{ ...kind, name: 'answer', message: question }] as never),
@@ -129,10 +128,11 @@ function makePrompts(interactive: boolean, written: () => Promise<void>): Pick<I
 
 /** Input and output of one command. Output is written in order; `--json` prints data instead of text. */
 export function makeIo({ json = false, color, quiet = false }: IoOptions): RunningIo {
-  const { stdin, stdout, stderr } = process
-  const paint = makePaint(color, stdout)
-  const paintError = makePaint(color, stderr)
-  const interactive = !!stdin.isTTY && !!stderr.isTTY
+  const { stdout, stderr } = process
+  const paint = paintFor(color, stdout)
+  const paintError = paintFor(color, stderr)
+  // Node opens standard input when it is asked for.
+  const isInteractive = (): boolean => !!stderr.isTTY && !!process.stdin.isTTY
   // Tables need a library that loads on demand; later output queues behind them.
   let pending: Promise<void> = Promise.resolve()
   const write = (stream: NodeJS.WriteStream, text: string): void => {
@@ -153,7 +153,9 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
 
   return {
     json,
-    interactive,
+    get interactive() {
+      return isInteractive()
+    },
     paint,
     printAlways: (text, data) => printSecret(resultOf(text, data)),
     print: (text, data) => (quiet ? undefined : print(resultOf(text, data))),
@@ -178,8 +180,8 @@ export function makeIo({ json = false, color, quiet = false }: IoOptions): Runni
       if (stack !== undefined) write(stderr, `${stack}\n`)
     },
     logAsJson: () => void (isLog = true),
-    ...makePrompts(interactive, () => pending),
-    input: () => stdin as AsyncIterable<Uint8Array>,
+    ...makePrompts(isInteractive, () => pending),
+    input: () => process.stdin as AsyncIterable<Uint8Array>,
     stdin: readStdin,
     flush: () => pending,
   }

@@ -1,4 +1,4 @@
-import type { ChalkInstance } from 'chalk'
+import type { Paint } from './paint.ts'
 import { Lexer, type Token, type Tokens } from 'marked'
 import stringWidth from 'string-width'
 import { printable } from '../base/text.ts'
@@ -11,7 +11,7 @@ interface StyledText {
 }
 
 interface Layout {
-  paint: ChalkInstance
+  paint: Paint
   /** Of the terminal. */
   width: number
 }

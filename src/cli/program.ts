@@ -1,22 +1,8 @@
 import { Command, CommanderError, Option } from 'commander'
-import {
-  kebabCase,
-  flag as flags,
-  type ArgSpec,
-  type CommandSpec,
-  type FlagSpec,
-  type Globals,
-  type Noun,
-} from './command.ts'
+import { kebabCase, flag as flags, type ArgSpec, type CommandSpec, type FlagSpec, type Noun } from './command.ts'
 import { environment } from '../wiring/config/environment.ts'
 import { usage } from './exit.ts'
-
-export interface ParsedCommand {
-  spec: CommandSpec
-  args: Record<string, unknown>
-  flags: Record<string, unknown>
-  globals: Globals & { color: boolean }
-}
+import type { ParsedCommand } from './simple-command-line.ts'
 
 /** Default values are not shown; the summary names one where it matters. */
 const HELP = { showGlobalOptions: true, optionDescription: ({ description }: Option) => description }

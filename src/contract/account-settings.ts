@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Count, Id, Ok, Role, Timestamp, User } from './shapes.ts'
 import { Code, Device, Password } from './sync-auth.ts'
+import { Type } from './schema.ts'
 
 const session = { session: true } as const
 

@@ -1,5 +1,6 @@
-import { Type, type TSchema } from 'typebox'
+import type { TSchema } from 'typebox'
 import { Count, Id, Role, Timestamp, User } from './shapes.ts'
+import { Type } from './schema.ts'
 
 // Results of administrative actions. `description` appears in the API reference.
 

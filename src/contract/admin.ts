@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { DisplayName } from './account-settings.ts'
 import {
   AccountUsage,
@@ -19,6 +18,7 @@ import { SLUG } from './slug.ts'
 import { action, endpoint, none } from './define.ts'
 import { Count, Id, Limit, Ok, Role, Timestamp } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'
+import { Type } from './schema.ts'
 
 /** Browser sessions of administrators only: a stolen device token must not be able to take over the server. */
 const auth = { session: true, admin: true } as const

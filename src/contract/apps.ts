@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { categories } from './app-categories.ts'
 import { action, endpoint, none } from './define.ts'
 import { Id, Ok } from './shapes.ts'
 import { SLUG } from './slug.ts'
+import { Type } from './schema.ts'
 
 const both = { session: true, device: true } as const
 

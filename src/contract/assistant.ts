@@ -1,7 +1,8 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { ASSISTANT_BODY, ASSISTANT_HISTORY, ASSISTANT_MESSAGE } from './limits.ts'
 import { Count, Id, Limit, Ok, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const both = { session: true, device: true } as const
 

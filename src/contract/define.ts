@@ -1,7 +1,8 @@
-import { Type, type Static, type TObject, type TProperties, type TSchema } from 'typebox'
+import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import type { RequestHeader, ResponseHeader } from './headers.ts'
 import type { LimitName } from './limits.ts'
+import { Type } from './schema.ts'
 
 /** Credentials that an action accepts: device token, browser session, or both. `admin` requires the role too. */
 export type Auth = 'anyone' | { device?: true; session?: true; admin?: true }

@@ -1,6 +1,7 @@
-import { Type, type TObject, type TProperties } from 'typebox'
+import type { TObject, TProperties } from 'typebox'
 import type { ErrorCode } from './errors.ts'
 import { FileState, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const fieldsOf: { [code in ErrorCode]?: TProperties } = {
   bad_request: {

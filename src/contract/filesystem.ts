@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { ofFile } from './headers.ts'
 import { ARCHIVE, THUMBNAIL } from './limits.ts'
 import { Count, Ok, Path, Sha256, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const both = { session: true, device: true } as const
 

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
 import { Cursor } from './shapes.ts'
 import { deltaAction, Dump, Operation, pushAction } from './sync-data.ts'
 import { feedTables } from './tables.ts'
+import { Type } from './schema.ts'
 
 const session = { session: true } as const
 

@@ -1,6 +1,7 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { action, endpoint } from './define.ts'
 import { Id, Limit, Ok, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 export const searchKinds = [
   'file',

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Role, User } from './shapes.ts'
 import { Code, Password, Username } from './sync-auth.ts'
+import { Type } from './schema.ts'
 
 const Success = Type.Literal(true)
 const CsrfToken = Type.String({ description: 'Send it as `X-CSRF-Token` with every POST of this session.' })

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
 import { Ok, Role, User } from './shapes.ts'
 import { Password, Username } from './sync-auth.ts'
+import { Type } from './schema.ts'
 
 export const setup = endpoint('/api/setup.php', {
   setup: action({

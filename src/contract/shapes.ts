@@ -1,5 +1,6 @@
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { LATEST_MTIME, MAX_WAIT } from './limits.ts'
+import { Type } from './schema.ts'
 
 // Schemas that several actions share. `description` appears in the API reference.
 

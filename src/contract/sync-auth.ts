@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Id, Ok, Timestamp, User } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const Token = Type.String({
   pattern: '^[0-9a-f]{64}$',

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { DELTA_LIMIT, PUSH_BODY, PUSH_VALUES } from './limits.ts'
 import { Count, Cursor, Epoch, Id, Limit, Ok, ServerId, Wait } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const Row = Type.Object({ id: Id }, { additionalProperties: true })
 const Verb = Type.Union([Type.Literal('INSERT'), Type.Literal('UPDATE'), Type.Literal('DELETE')])

@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { ofFile } from './headers.ts'
 import { BATCH_BODY } from './limits.ts'
 import { Count, Cursor, Epoch, FileState, Mtime, Ok, Path, ServerId, Sha256 } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const Entry = Type.Object({ path: Path, size: Count, sha256: Sha256, mtime: Mtime })
 

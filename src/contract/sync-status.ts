@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Count, Cursor, Epoch, Ok, ServerId, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const Feature = Type.Unknown({ description: '`true`, or the limits of the feature.' })
 

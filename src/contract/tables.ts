@@ -1,4 +1,5 @@
-import { Type, type TObject, type TSchema } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
+import { Type } from './schema.ts'
 
 /** The type of a column: how it is checked, stored and shown. Dates are `YYYY-MM-DD`, timestamps ISO 8601 UTC. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'boolean' | 'date' | 'timestamp' | 'texts'

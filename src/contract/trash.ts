@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { action, endpoint, none } from './define.ts'
 import { Count, Id, Ok, Path, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const both = { session: true, device: true } as const
 

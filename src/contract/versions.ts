@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { action, endpoint } from './define.ts'
 import { ofFile } from './headers.ts'
 import { Count, Id, Mtime, Ok, Path, Sha256, Timestamp } from './shapes.ts'
+import { Type } from './schema.ts'
 
 const both = { session: true, device: true } as const
 const oneVersion = Type.Object({

@@ -1,8 +1,8 @@
-import { Chalk } from 'chalk'
+import { makePaint } from '../../src/cli/paint.ts'
 import { expect, test } from 'vitest'
 import { tableText } from '../../src/cli/table.ts'
 
-const paint = new Chalk({ level: 2 })
+const paint = makePaint('colored')
 const names = [
   'ada',
   'Ada Lovelace',

@@ -1,5 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
+import { listFolder, lookUp, remotePath } from '../../client/files/remote-files.ts'
+import { withRetry } from '../../client/http/request-retry.ts'
 import { fault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { formatTime } from '../time-format.ts'
@@ -14,8 +16,6 @@ export const ls = command({
   flags: { long: flag.switch('with size and time', { short: 'l' }) },
   examples: ['svc files ls', 'svc files ls -l /photos', 'svc files ls /photos --json'],
   async run({ io, api, args, flags }) {
-    const { listFolder, lookUp, remotePath } = await import('../../client/files/remote-files.ts')
-    const { withRetry } = await import('../../client/http/request-retry.ts')
     const path = remotePath(args.path ?? '/')
     const items = await withRetry(async () => {
       const inside = await listFolder(api, path)

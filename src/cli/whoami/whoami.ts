@@ -1,4 +1,6 @@
 import { printable } from '../../base/text.ts'
+import { syncAuth } from '../../contract/sync-auth.ts'
+import { syncStatus } from '../../contract/sync-status.ts'
 import { command } from '../command.ts'
 
 export const whoami = command({
@@ -12,8 +14,6 @@ export const whoami = command({
   flags: {},
   examples: ['svc whoami', 'svc whoami --profile work --json'],
   async run({ io, api, account }) {
-    const { syncAuth } = await import('../../contract/sync-auth.ts')
-    const { syncStatus } = await import('../../contract/sync-status.ts')
     const { user, device, expires_at } = await api.call(syncAuth.actions.validate, {}, { repeatable: true })
     const { app_version, maintenance_mode, read_only } = await api.call(syncStatus.actions.info, {})
     const { username, display_name } = user

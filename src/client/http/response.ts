@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { ByteBuffer } from '../../base/byte-buffer.ts'
+import { monotonicMs } from '../../base/monotonic.ts'
 import { errors, Fault, type ErrorCode, type FaultExtra } from '../../contract/errors.ts'
 import { Unreachable } from '../errors.ts'
 import type { WireAnswer } from './transport.ts'
@@ -42,16 +43,16 @@ const MS_PER_BYTE = 10_000 / 8_192
 /** Fails when a body arrives too slowly: a server that sends a byte now and then is never silent. */
 export async function* atPace(body: AsyncIterable<Uint8Array>, from: string): AsyncGenerator<Uint8Array> {
   let left = PATIENCE
-  let since = performance.now()
+  let since = monotonicMs()
   for await (const chunk of body) {
-    left = Math.min(PATIENCE, left + chunk.length * MS_PER_BYTE - (performance.now() - since))
+    left = Math.min(PATIENCE, left + chunk.length * MS_PER_BYTE - (monotonicMs() - since))
     if (left < 0)
       throw new Unreachable(`${from} answers too slowly: check the network, and try again later.`, {
         outcomeUnknown: true,
       })
     yield chunk
     // Time that the consumer takes does not count.
-    since = performance.now()
+    since = monotonicMs()
   }
 }
 

@@ -1,4 +1,4 @@
-import { Chalk } from 'chalk'
+import { makePaint } from '../../../src/cli/paint.ts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeLiveText } from '../../../src/cli/ask/live-text.ts'
 
@@ -31,7 +31,7 @@ function terminal(rows = 24, columns = 40) {
   }
 }
 
-const paint = new Chalk({ level: 0 })
+const paint = makePaint('plain')
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
