@@ -90,7 +90,25 @@ test('what cannot be read is said, and the rest is imported', async () => {
   await choose(app, 'mixed.ics', calendarOf(['UID:1', 'SUMMARY:No time'], dentist, ['DTSTART:never', 'SUMMARY:Bad']))
   await app.getByText('1 event added, 0 updated.').waitFor()
   expect(await app.locator('.toast').allTextContents()).toEqual(
-    expect.arrayContaining([expect.stringMatching(/event 1: it has no beginning[.].*event 3: /s)]),
+    expect.arrayContaining([
+      expect.stringMatching(/event 1 [(]line 4[)]: it has no beginning[.].*event 3 [(]line 15[)]: /s),
+    ]),
   )
   expect((await rows()).map(({ title }) => title)).toEqual(['Dentist'])
+})
+
+test('an event of Outlook keeps its hour, a cancelled one is left out, and what is not taken over is said', async () => {
+  const { app, rows } = await withCalendar()
+  const standup = [
+    'UID:s',
+    'SUMMARY:Standup',
+    'DTSTART;TZID=W. Europe Standard Time:20260105T090000',
+    'RRULE:FREQ=WEEKLY',
+  ]
+  await choose(app, 'outlook.ics', calendarOf([...standup, 'RRULE:FREQ=YEARLY'], [...dentist, 'STATUS:CANCELLED']))
+  await app.getByText('1 event added, 0 updated.').waitFor()
+  const text = await app.locator('.toast').first().textContent()
+  expect(text).toContain('1 cancelled event was left out.')
+  expect(text).toContain('event 1 (line 4): it has 2 rules; only the first is used.')
+  expect(await rows()).toMatchObject([{ title: 'Standup', tzid: 'Europe/Berlin' }])
 })

@@ -16,7 +16,7 @@ export const importRows = command({
   name: 'data import',
   summary: 'Add the rows of a file: JSON, JSON lines, CSV, or events of iCalendar',
   details:
-    'Every row is checked before any is sent. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
+    'Every row is checked before any is sent, and one that is not valid stops the import; with --skip-invalid the others are imported. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
     'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
     'An event of an iCalendar file whose UID you have already is updated.',
   needs: 'server',
@@ -30,6 +30,7 @@ export const importRows = command({
     ]),
     update: flag.switch('change the rows whose id the file names'),
     raw: flag.switch('CSV: keep leading apostrophes, as svc data export --raw writes them'),
+    skipInvalid: flag.switch('import the other rows of a file that has some that are not valid; exit code 3'),
     again: flag.switch('add rows again that were imported before'),
     dryRun: flag.switch('only check the file'),
     ...connectionFlags,
@@ -50,15 +51,21 @@ export const importRows = command({
     const text = await readText(io, args.file)
     const isCalendar = flags.format === undefined ? isIcs(text) : flags.format === 'ics'
     const calendar = isCalendar ? await import('../../client/rows/ics-import.ts') : undefined
-    let candidates = calendar
-      ? calendar.candidatesOfIcs(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)
-      : readCandidates(table, text, flags.update, flags.format as RowFormat | undefined, flags.raw)
-    refuseInvalid(source, candidates)
+    const { candidates: all, cancelled } = calendar
+      ? calendar.readIcsFile(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)
+      : {
+          candidates: readCandidates(table, text, flags.update, flags.format as RowFormat | undefined, flags.raw),
+          cancelled: 0,
+        }
+    const invalid = all.filter(({ problems }) => problems.length > 0)
+    if (!flags.skipInvalid) refuseInvalid(source, invalid)
+    let candidates = all.filter(({ problems }) => problems.length === 0)
+    warn(io, [...invalid.flatMap(linesOfProblems), ...candidates.flatMap(linesOfNotes)])
+    const left = { ...(invalid.length > 0 ? { invalid: invalid.length } : {}), ...(cancelled > 0 ? { cancelled } : {}) }
     if (flags.dryRun) {
-      return io.print(`${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}.`, {
-        table,
-        rows: candidates.length,
-      })
+      const text = `${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}${leftText(left)}.`
+      io.print(text, { table, rows: candidates.length, ...left })
+      return invalid.length > 0 ? 3 : 0
     }
 
     const outcomes = await withRows(context, async ({ copy, fresh, send }) => {
@@ -78,11 +85,31 @@ export const importRows = command({
         progress.end()
       }
     })
-    return report(io, table, candidates, outcomes)
+    return report(io, table, candidates, outcomes, left)
   },
 })
 
-function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[]): ExitCode {
+/** Events that are not imported, by why. */
+interface Left {
+  invalid?: number
+  cancelled?: number
+}
+
+const leftText = ({ invalid, cancelled }: Left): string =>
+  [
+    ...(invalid === undefined ? [] : [`, ${invalid} not valid`]),
+    ...(cancelled === undefined ? [] : [`, ${cancelled} cancelled and left out`]),
+  ].join('')
+
+const linesOfProblems = ({ where, problems }: Candidate): string[] => problems.map((one) => `${where}: ${one}`)
+const linesOfNotes = ({ where, notes = [] }: Candidate): string[] => notes.map((one) => `${where}: ${one}`)
+
+function warn(io: Io, lines: readonly string[]): void {
+  for (const line of lines.slice(0, MAX_LISTED)) io.warn(printable(line))
+  if (lines.length > MAX_LISTED) io.warn(`and ${lines.length - MAX_LISTED} more`)
+}
+
+function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[], left: Left): ExitCode {
   const failed = outcomes.flatMap((outcome, index) =>
     outcome.ok
       ? []
@@ -97,25 +124,28 @@ function report(io: Io, table: string, candidates: Candidate[], outcomes: Change
   if (duplicates > 0) parts.push(`${duplicates} had been imported before`)
   if (queued > 0) parts.push(`${queued} are queued`)
   if (failed.length > 0) parts.push(`${failed.length} failed`)
-  io.print(`${parts.join(', ')}.`, {
+  io.print(`${parts.join(', ')}${leftText(left)}.`, {
     table,
     rows: outcomes.length,
     applied,
     duplicates,
     ...(queued > 0 ? { queued } : {}),
     failed,
+    ...left,
   })
-  return failed.length > 0 ? 3 : 0
+  return failed.length > 0 || left.invalid !== undefined ? 3 : 0
 }
 
 function refuseInvalid(source: string, candidates: Candidate[]): void {
-  const problems = candidates.flatMap(({ where, problems }) => problems.map((problem) => `  ${where}: ${problem}`))
+  const problems = candidates.flatMap(linesOfProblems).map((line) => `  ${line}`)
   if (problems.length === 0) return
   const more = problems.length > MAX_LISTED ? [`  and ${problems.length - MAX_LISTED} more`] : []
   throw usage(
-    [`${source} has rows that are not valid; nothing was imported.`, ...problems.slice(0, MAX_LISTED), ...more].join(
-      '\n',
-    ),
+    [
+      `${source} has rows that are not valid; nothing was imported. With --skip-invalid, the others are.`,
+      ...problems.slice(0, MAX_LISTED),
+      ...more,
+    ].join('\n'),
   )
 }
 

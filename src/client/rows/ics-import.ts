@@ -1,5 +1,6 @@
 import type { Candidate } from './row-files.ts'
 import { readIcs } from './ics-read.ts'
+import { joinSeries } from './ics-series.ts'
 import { BadRow, problemsOf, type Row } from './row-values.ts'
 import type { TableName } from '../../contract/tables.ts'
 
@@ -9,17 +10,26 @@ function problemOfFile(text: string, events: number): string | undefined {
   return events === 0 ? 'it has no events.' : undefined
 }
 
+/** The events of a file that can be imported, and the number of those that are cancelled. */
+export interface IcsFile {
+  candidates: Candidate[]
+  cancelled: number
+}
+
 /** Reads the events of an iCalendar file; times without a zone are in that of the caller. */
-export function candidatesOfIcs(table: TableName, text: string, ownZone: string): Candidate[] {
+export function readIcsFile(table: TableName, text: string, ownZone: string): IcsFile {
   if (table !== 'svc_events') throw new BadRow('An iCalendar file has events: import it into svc_events.')
-  const events = readIcs(text, ownZone)
-  const problem = problemOfFile(text, events.length)
-  const candidates = events.map(({ where, values, problems }) => ({
+  const read = readIcs(text, ownZone)
+  const problem = problemOfFile(text, read.length)
+  const { events, cancelled } = joinSeries(read)
+  const candidates = events.map(({ where, values, problems, notes }) => ({
     where,
     values,
     problems: problems.length > 0 ? problems : problemsOf(table, 'new', values),
+    notes,
   }))
-  return problem === undefined ? candidates : [{ where: 'the file', values: {}, problems: [problem] }, ...candidates]
+  const ofFile = problem === undefined ? [] : [{ where: 'the file', values: {}, problems: [problem] }]
+  return { candidates: [...ofFile, ...candidates], cancelled }
 }
 
 const momentOf = (value: unknown): number | undefined => (typeof value === 'string' ? Date.parse(value) : undefined)

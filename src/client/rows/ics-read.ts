@@ -1,7 +1,9 @@
 import ICAL from 'ical.js'
 import { HOUR, iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
-import { isZone, momentOf } from '../../base/zoned-time.ts'
+import { momentOf } from '../../base/zoned-time.ts'
+import { remindersOf } from './ics-alarms.ts'
+import { makeZoneMatcher, offsetAt, zoneNamed, zonesOf, type Zones } from './ics-zones.ts'
 import type { Row } from './row-values.ts'
 
 /** Most characters of an event with the time zones that it names; as the column `ical`. */
@@ -9,66 +11,58 @@ const MAX_EVENT = 1_000_000
 
 /** An event of an iCalendar file (RFC 5545) as columns of `svc_events`. */
 export interface IcsEvent {
-  /** For example `event 3`. */
+  /** For example `event 3 (line 40)`. */
   where: string
   values: Row
   problems: string[]
+  /** What svc does not take over, a sentence each. */
+  notes: string[]
+  isCancelled: boolean
+  /** Whether a changed occurrence is one with all that follow it. */
+  isForFollowing: boolean
 }
 
-/** The texts of the components of a kind; a continued line begins with a space, so these lines begin and end them. */
-function* componentsOf(text: string, kind: string): Generator<string, void, void> {
+/** The texts of the components of a kind, and where they begin; a continued line begins with a space, so these lines begin and end them. */
+function* componentsOf(text: string, kind: string): Generator<{ part: string; from: number }, void, void> {
   const [begin, end] = [`\nBEGIN:${kind}`, `\nEND:${kind}`]
   for (let from = text.indexOf(begin); from !== -1;) {
     const to = text.indexOf(end, from)
     if (to === -1) return
-    yield text.slice(from + 1, to + end.length)
+    yield { part: text.slice(from + 1, to + end.length), from: from + 1 }
     from = text.indexOf(begin, to)
   }
 }
 
-/** Zones of a file by name; undefined for those that are not read. */
-type Zones = ReadonlyMap<string, { text: string; zone: ICAL.Timezone } | undefined>
+const partsOf = (text: string, kind: string): string[] => [...componentsOf(text, kind)].map(({ part }) => part)
 
-/** Most characters of a zone. */
-const MAX_ZONE = 20_000
-
-/** The rules by which zones change; any other can keep the parser busy for hours. */
-const CHANGE =
-  /^RRULE:(?:FREQ=YEARLY|BYMONTH=\d{1,2}|BYDAY=[-+]?\d(?:SU|MO|TU|WE|TH|FR|SA)|UNTIL=\d{8}T\d{6}Z|INTERVAL=1|WKST=\w\w|;)+$/
-
-const isHarmless = (zone: string): boolean =>
-  zone.length <= MAX_ZONE &&
-  (zone.match(/^(?:RRULE|EXRULE)[^]*?$(?!\n[ \t])/gim) ?? []).every((rule) => CHANGE.test(rule))
-
-function zonesOf(text: string): Zones {
-  const zones = new Map<string, { text: string; zone: ICAL.Timezone } | undefined>()
-  for (const part of componentsOf(text, 'VTIMEZONE')) {
-    const name = /^TZID:(.+)$/im.exec(part)?.[1]
-    if (name !== undefined) zones.set(name, undefined)
-    if (!isHarmless(part)) continue
-    try {
-      const zone = new ICAL.Timezone(new ICAL.Component(ICAL.parse(part) as unknown[]))
-      if (zone.tzid) zones.set(zone.tzid, { text: part, zone })
-    } catch {
-      // A zone that cannot be read is as good as none.
-    }
-  }
-  return zones
-}
-
-interface Moments {
+interface Context {
   zones: Zones
   ownZone: string
+  matchZone: ReturnType<typeof makeZoneMatcher>
 }
 
-/** The name by which the platform knows a zone; some programs write a path before it. */
-const zoneNamed = (tzid: string): string | undefined =>
-  [tzid, /\/([A-Z]\w+\/[\w+-]+(?:\/[\w+-]+)?)$/.exec(tzid)?.[1]].find((name) => name !== undefined && isZone(name))
+const contextOf = (text: string, ownZone: string): Context => {
+  const zones = zonesOf(partsOf(text, 'VTIMEZONE'))
+  return { zones, ownZone, matchZone: makeZoneMatcher(zones, ownZone) }
+}
+
+/** The first year in which calendars of computers agree with one another, and the last one of four digits. */
+const [MIN_YEAR, MAX_YEAR] = [100, 9_999]
+
+function timestamp(moment: number): string {
+  const year = new Date(moment).getUTCFullYear()
+  if (!(year >= MIN_YEAR && year <= MAX_YEAR))
+    throw new Error(`a time of it is not between the years ${MIN_YEAR} and ${MAX_YEAR}`)
+  return iso(moment)
+}
 
 /** A time as a moment, ms; times without a zone are in that of the caller. */
-function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone }: Moments): number {
+function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone }: Context): number {
   const { year, month, day, hour, minute, second } = time
-  const wall = Date.UTC(year, month - 1, day, hour, minute, second)
+  // Date.UTC takes years of two digits for those of the 20th century.
+  const wall = year < MIN_YEAR ? NaN : Date.UTC(year, month - 1, day, hour, minute, second)
+  if (Number.isNaN(wall) || year > MAX_YEAR)
+    throw new Error(`the year ${year} is not between ${MIN_YEAR} and ${MAX_YEAR}`)
   if (time.isDate || time.zone === ICAL.Timezone.utcTimezone) return wall
   if (tzid === undefined) return momentOf(wall, ownZone)
   const name = zoneNamed(tzid)
@@ -76,26 +70,26 @@ function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZon
   if (!zones.has(tzid))
     throw new Error(`its time zone "${printable(tzid)}" is not known, and the file does not define it`)
   const zone = zones.get(tzid)?.zone
-  return zone ? wall - zone.utcOffset(time) * 1_000 : momentOf(wall, ownZone)
+  return zone ? wall - offsetAt(zone, wall) : momentOf(wall, ownZone)
 }
 
 const tzidOf = (property: ICAL.Property): string | undefined => property.getFirstParameter('tzid') || undefined
 
 /** The moments of all properties of a name. */
-function datesOf(event: ICAL.Component, name: string, moments: Moments): string[] | null {
+function datesOf(event: ICAL.Component, name: string, context: Context): string[] | null {
   const found = event.getAllProperties(name).flatMap((property) =>
     property.getValues().flatMap((value: unknown) => {
       const time = value instanceof ICAL.Period ? value.start : value
-      return time instanceof ICAL.Time ? [iso(momentOfTime(time, tzidOf(property), moments))] : []
+      return time instanceof ICAL.Time ? [timestamp(momentOfTime(time, tzidOf(property), context))] : []
     }),
   )
   return found.length > 0 ? found : null
 }
 
-function endOf(event: ICAL.Component, start: ICAL.Time, at: number, moments: Moments): number | undefined {
+function endOf(event: ICAL.Component, start: ICAL.Time, at: number, context: Context): number | undefined {
   const end = event.getFirstProperty('dtend')
   const time: unknown = end?.getFirstValue()
-  if (end && time instanceof ICAL.Time) return momentOfTime(time, tzidOf(end), moments)
+  if (end && time instanceof ICAL.Time) return momentOfTime(time, tzidOf(end), context)
   const duration: unknown = event.getFirstPropertyValue('duration')
   if (duration instanceof ICAL.Duration) return at + duration.toSeconds() * 1_000
   return start.isDate ? at + 24 * HOUR : undefined
@@ -106,53 +100,60 @@ const textOf = (event: ICAL.Component, name: string, max: number): string | null
   return typeof value === 'string' ? value.slice(0, max) : null
 }
 
-/** Most reminders of an event that are read. */
-const MAX_REMINDERS = 20
-
-/** The minutes before the start at which an event reminds; those that depend on its end or on no event are left to the kept text. */
-function remindersOf(event: ICAL.Component): string[] | null {
-  const minutes = event.getAllSubcomponents('valarm').flatMap((alarm) => {
-    const trigger = alarm.getFirstProperty('trigger')
-    const value: unknown = trigger?.getFirstValue()
-    const isShown = isReminder(alarm)
-    if (!isShown || !(value instanceof ICAL.Duration) || trigger?.getFirstParameter('related') === 'END') return []
-    const before = Math.round(-value.toSeconds() / 60)
-    return Math.abs(before) <= 999_999 ? [`${before === 0 ? 0 : before}`] : []
-  })
-  return minutes.length > 0 ? [...new Set(minutes)].slice(0, MAX_REMINDERS) : null
+/** The zone by whose clock an event repeats; null for UTC. */
+function zoneOf(tzid: string | undefined, from: number, rule: unknown, context: Context, notes: string[]) {
+  const name = tzid === undefined ? undefined : zoneNamed(tzid)
+  if (tzid === undefined || name !== undefined) return name ?? null
+  const shown = printable(tzid)
+  if (!context.zones.get(tzid)) {
+    notes.push(`its time zone "${shown}" cannot be read; its times are taken for those of ${context.ownZone}.`)
+    return rule instanceof ICAL.Recur ? context.ownZone : null
+  }
+  if (!(rule instanceof ICAL.Recur)) return null
+  const match = context.matchZone(tzid, from, rule.until?.year ?? from + 5)
+  if (match === undefined) notes.push(`its time zone "${shown}" is like none that is known; it repeats by UTC.`)
+  return match ?? null
 }
 
-/** Whether an alarm shows or sounds; others send e-mail. */
-export const isReminder = (alarm: ICAL.Component): boolean =>
-  ['DISPLAY', 'AUDIO'].includes(String(alarm.getFirstPropertyValue('action') ?? 'DISPLAY').toUpperCase())
-
-/** The columns of an event, without its original text; undefined if it has no beginning. */
-function valuesOf(event: ICAL.Component, moments: Moments): Row | undefined {
+/** The columns of an event, without its original text, and what they do not have; undefined if it has no beginning. */
+function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes: string[] } | undefined {
   const property = event.getFirstProperty('dtstart')
   const start: unknown = property?.getFirstValue()
   if (!property || !(start instanceof ICAL.Time)) return undefined
-  const at = momentOfTime(start, tzidOf(property), moments)
-  const end = endOf(event, start, at, moments)
+  const notes: string[] = []
+  const at = momentOfTime(start, tzidOf(property), context)
+  const end = endOf(event, start, at, context)
   const tzid = tzidOf(property)
-  const rule: unknown = event.getFirstPropertyValue('rrule')
+  const rules = event.getAllProperties('rrule')
+  const rule: unknown = rules[0]?.getFirstValue()
+  if (rules.length > 1) notes.push(`it has ${rules.length} rules; only the first is used.`)
+  if (event.getFirstProperty('exrule')) notes.push('its rule of exceptions (EXRULE) is not used.')
   const isFloating = start.zone === ICAL.Timezone.localTimezone && tzid === undefined
-  const zone = (tzid !== undefined && zoneNamed(tzid)) || (isFloating ? moments.ownZone : null)
-  const [original] = datesOf(event, 'recurrence-id', moments) ?? []
-  return {
+  const zone = isFloating ? context.ownZone : zoneOf(tzid, start.year, rule, context, notes)
+  const [original] = datesOf(event, 'recurrence-id', context) ?? []
+  const rdates = datesOf(event, 'rdate', context)
+  const alarms = {
+    start: at,
+    end: end ?? at,
+    isSeries: rule instanceof ICAL.Recur || rdates !== null,
+    momentOf: (time: ICAL.Time) => momentOfTime(time, undefined, context),
+  }
+  const values = {
     title: textOf(event, 'summary', 500) ?? '',
-    starts_at: iso(at),
-    ends_at: end === undefined || end < at ? null : iso(end),
+    starts_at: timestamp(at),
+    ends_at: end === undefined || end < at ? null : timestamp(end),
     all_day: start.isDate,
     location: textOf(event, 'location', 2_000),
     note: textOf(event, 'description', 1_000_000),
     uid: textOf(event, 'uid', 500),
     tzid: start.isDate ? null : zone,
     rrule: rule instanceof ICAL.Recur ? rule.toString().slice(0, 1_000) : null,
-    rdates: datesOf(event, 'rdate', moments),
-    exdates: datesOf(event, 'exdate', moments),
+    rdates,
+    exdates: datesOf(event, 'exdate', context),
     recurrence_id: original ?? null,
-    reminders: remindersOf(event),
+    reminders: remindersOf(event, alarms, notes),
   }
+  return { values, notes }
 }
 
 /** Reads the text that the column `ical` has. */
@@ -161,11 +162,10 @@ export function readKept(
   ownZone: string,
 ): { event: ICAL.Component; zones: string[]; values: Row } | undefined {
   try {
-    const zones = zonesOf(`\n${kept}`)
-    const [text] = componentsOf(`\n${kept}`, 'VEVENT')
+    const [text] = partsOf(`\n${kept}`, 'VEVENT')
     const event = new ICAL.Component(ICAL.parse(text ?? '') as unknown[])
-    const values = valuesOf(event, { zones, ownZone })
-    return values && { event, zones: [...componentsOf(`\n${kept}`, 'VTIMEZONE')], values }
+    const read = valuesOf(event, contextOf(`\n${kept}`, ownZone))
+    return read && { event, zones: partsOf(`\n${kept}`, 'VTIMEZONE'), values: read.values }
   } catch {
     return undefined
   }
@@ -174,17 +174,36 @@ export function readKept(
 /** Reads the events of a file, each on its own, so that one that is damaged leaves the others alone. */
 export function readIcs(text: string, ownZone: string): IcsEvent[] {
   const body = `\n${text.replaceAll(/\r\n?/g, '\n')}`
-  const zones = zonesOf(body)
-  return [...componentsOf(body, 'VEVENT')].map((part, index) => {
-    const where = `event ${index + 1}`
-    const bad = (problem: string): IcsEvent => ({ where, values: {}, problems: [problem] })
-    const named = [...zones].filter(([tzid]) => part.includes(`TZID=${tzid}`) || part.includes(`TZID="${tzid}"`))
+  const context = contextOf(body, ownZone)
+  let [line, counted] = [0, 0]
+  return [...componentsOf(body, 'VEVENT')].map(({ part, from }, index) => {
+    for (let at = body.indexOf('\n', counted); at !== -1 && at < from; at = body.indexOf('\n', counted)) {
+      line++
+      counted = at + 1
+    }
+    const where = `event ${index + 1} (line ${line})`
+    const blank = { where, values: {}, notes: [], isCancelled: false, isForFollowing: false }
+    const bad = (problem: string): IcsEvent => ({ ...blank, problems: [problem] })
+    const named = [...context.zones].filter(
+      ([tzid]) => part.includes(`TZID=${tzid}`) || part.includes(`TZID="${tzid}"`),
+    )
     const ical = [...named.flatMap(([, zone]) => zone?.text ?? []), part].join('\n')
     if (ical.length > MAX_EVENT) return bad(`it has more than ${MAX_EVENT} characters.`)
     try {
       const event = new ICAL.Component(ICAL.parse(part) as unknown[])
-      const values = valuesOf(event, { zones, ownZone })
-      return values ? { where, values: { ...values, ical }, problems: [] } : bad('it has no beginning.')
+      const read = valuesOf(event, context)
+      if (!read) return bad('it has no beginning.')
+      const isCancelled = String(event.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED'
+      const range = event.getFirstProperty('recurrence-id')?.getFirstParameter('range')
+      const isForFollowing = String(range).toUpperCase() === 'THISANDFUTURE'
+      return {
+        ...blank,
+        values: { ...read.values, ical },
+        problems: [],
+        notes: read.notes,
+        isCancelled,
+        isForFollowing,
+      }
     } catch (error) {
       return bad(`it cannot be read: ${(error as Error).message.slice(0, 200)}.`)
     }

@@ -1,7 +1,8 @@
 import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
-import { isReminder, readKept } from './ics-read.ts'
+import { hasFixedReminder, isReminder } from './ics-alarms.ts'
+import { readKept } from './ics-read.ts'
 import type { Row } from './row-values.ts'
 
 const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -98,7 +99,10 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
   const changed = Object.keys(properties).filter(
     (column) => !isSame(column, values[column], row[column]) || (isMoved && placed.includes(column)),
   )
-  const isReminded = hasOtherReminders(row, values)
+  // Reminders count from the start; others in the text would stay where they were.
+  const isShifted =
+    Array.isArray(row['reminders']) && changed.some((name) => name.endsWith('s_at')) && hasFixedReminder(event)
+  const isReminded = hasOtherReminders(row, values) || isShifted
   if (changed.length === 0 && !isReminded) return { text: kept!.slice(kept!.indexOf('BEGIN:VEVENT')), zones }
   for (const column of changed) write(event, column, row)
   if (isReminded) writeReminders(event, row)

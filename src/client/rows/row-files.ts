@@ -16,6 +16,8 @@ export interface Candidate {
   version?: number
   /** A sentence for each problem. */
   problems: string[]
+  /** What of the row is not taken over, a sentence each. */
+  notes?: string[]
 }
 
 interface Raw {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatIcs } from '../../../src/client/rows/ics-write.ts'
-import { candidatesOfIcs, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
+import { readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
 import { isIcs } from '../../../src/client/rows/row-files.ts'
 
@@ -157,15 +157,18 @@ test('a file that is imported again changes nothing, even if it gives several ev
     ...event('UID:twice', 'DTSTART:20260326T100000Z', 'SUMMARY:First'),
     ...event('UID:twice', 'DTSTART:20260327T100000Z', 'SUMMARY:Second'),
   )
-  const rows = candidatesOfIcs('svc_events', text, 'UTC').map(({ values }, index) => ({ ...values, id: index + 1 }))
-  expect(withKnownEvents(candidatesOfIcs('svc_events', text, 'UTC'), rows)).toEqual([])
-  const changed = withKnownEvents(candidatesOfIcs('svc_events', text.replace('Second', 'Third'), 'UTC'), rows)
+  const rows = readIcsFile('svc_events', text, 'UTC').candidates.map(({ values }, index) => ({
+    ...values,
+    id: index + 1,
+  }))
+  expect(withKnownEvents(readIcsFile('svc_events', text, 'UTC').candidates, rows)).toEqual([])
+  const changed = withKnownEvents(readIcsFile('svc_events', text.replace('Second', 'Third'), 'UTC').candidates, rows)
   expect(changed).toMatchObject([{ id: 2, values: { title: 'Third' } }])
 })
 
 test('what a file lacks is said: its end, its events, and the time zones that it names', () => {
   const problemsOf = (text: string): string[] =>
-    candidatesOfIcs('svc_events', text, 'Europe/Berlin').flatMap(({ where, problems }) =>
+    readIcsFile('svc_events', text, 'Europe/Berlin').candidates.flatMap(({ where, problems }) =>
       problems.map((problem) => `${where}: ${problem}`),
     )
   const text = file(...event('UID:a', 'DTSTART:20260326T100000Z'), ...event('UID:b', 'DTSTART:20260327T100000Z'))
@@ -173,12 +176,12 @@ test('what a file lacks is said: its end, its events, and the time zones that it
   expect(problemsOf(text.slice(0, -60))).toEqual(['the file: it is cut off: its last line is not END:VCALENDAR.'])
   expect(problemsOf(file())).toEqual(['the file: it has no events.'])
   expect(problemsOf(text.replaceAll('\r\n', '\r'))).toEqual([])
-  expect(candidatesOfIcs('svc_events', text.replaceAll('\r\n', '\r'), 'UTC')).toHaveLength(2)
+  expect(readIcsFile('svc_events', text.replaceAll('\r\n', '\r'), 'UTC').candidates).toHaveLength(2)
   expect(problemsOf(file(...event('DTSTART;TZID=Nowhere/Never:20260326T100000')))).toEqual([
-    'event 1: it cannot be read: its time zone "Nowhere/Never" is not known, and the file does not define it.',
+    'event 1 (line 4): it cannot be read: its time zone "Nowhere/Never" is not known, and the file does not define it.',
   ])
   const prefixed = file(...event('DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260326T100000'))
-  expect(candidatesOfIcs('svc_events', prefixed, 'UTC')[0]!.values).toMatchObject({
+  expect(readIcsFile('svc_events', prefixed, 'UTC').candidates[0]!.values).toMatchObject({
     starts_at: '2026-03-26T09:00:00.000Z',
     tzid: 'Europe/Berlin',
   })
@@ -204,7 +207,7 @@ const alarmed = file(
 
 test('alarms that show something before or after the start become reminders; what is not changed stays as it was', () => {
   const [train] = rowsOf(alarmed)
-  expect(train!['reminders']).toEqual(['90', '1440', '0'])
+  expect(train!['reminders']).toEqual(['90', '1440', '0', '5', '240'])
   expect(formatIcs([train!])).toContain('X-SOUND:bell')
   // An older client that imported the event knows no reminders.
   expect(formatIcs([{ ...train, reminders: null, title: 'Tram' }])).toContain('X-SOUND:bell')
@@ -221,4 +224,199 @@ test('reminders that are changed are written as alarms, also when there are none
   expect(rowsOf(formatIcs([{ ...train, reminders: [] }]))[0]!['reminders']).toBeNull()
   const made = { id: 1, title: 'Tea; hot', starts_at: '2026-03-26T12:00:00.000Z', reminders: ['5'] }
   expect(rowsOf(formatIcs([made]))[0]!['reminders']).toEqual(['5'])
+})
+
+/** The rows of a file, what is said of them, and the number of cancelled events. */
+function imported(text: string) {
+  const { candidates, cancelled } = readIcsFile('svc_events', text, 'Europe/Berlin')
+  return {
+    rows: candidates.filter(({ problems }) => problems.length === 0).map(({ values }) => values),
+    problems: candidates.flatMap(({ where, problems }) => problems.map((problem) => `${where}: ${problem}`)),
+    notes: candidates.flatMap(({ notes = [] }) => notes),
+    cancelled,
+  }
+}
+
+const zone = (name: string, ...lines: string[]): string[] => [
+  'BEGIN:VTIMEZONE',
+  `TZID:${name}`,
+  ...lines,
+  'END:VTIMEZONE',
+]
+
+/** The clock of Central Europe, as Outlook writes it. */
+const central = [
+  'BEGIN:STANDARD',
+  'DTSTART:16010101T030000',
+  'TZOFFSETFROM:+0200',
+  'TZOFFSETTO:+0100',
+  'RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=10',
+  'END:STANDARD',
+  'BEGIN:DAYLIGHT',
+  'DTSTART:16010101T020000',
+  'TZOFFSETFROM:+0100',
+  'TZOFFSETTO:+0200',
+  'RRULE:FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3',
+  'END:DAYLIGHT',
+]
+
+const weekly = (tzid: string): string[] =>
+  event('UID:w', `DTSTART;TZID=${tzid}:20260105T090000`, 'RRULE:FREQ=WEEKLY', 'SUMMARY:Standup')
+
+test.each([
+  ['W. Europe Standard Time', [], 'Europe/Berlin', '2026-01-05T08:00:00.000Z'],
+  ['W. Europe Standard Time', central, 'Europe/Berlin', '2026-01-05T08:00:00.000Z'],
+  ['eastern standard time', [], 'America/New_York', '2026-01-05T14:00:00.000Z'],
+  ['(UTC+01:00) Amsterdam, Berlin', central, 'Europe/Berlin', '2026-01-05T08:00:00.000Z'],
+  [
+    'Customized Time Zone',
+    ['BEGIN:STANDARD', 'DTSTART:16010101T000000', 'TZOFFSETFROM:-0300', 'TZOFFSETTO:-0300', 'END:STANDARD'],
+    'Etc/GMT+3',
+    '2026-01-05T12:00:00.000Z',
+  ],
+  [
+    'India',
+    ['BEGIN:STANDARD', 'DTSTART:16010101T000000', 'TZOFFSETFROM:+0530', 'TZOFFSETTO:+0530', 'END:STANDARD'],
+    'Asia/Kolkata',
+    '2026-01-05T03:30:00.000Z',
+  ],
+])('a series in the time zone %s keeps its hour, defined by %s', (name, lines, tzid, starts_at) => {
+  const text = file(
+    ...(lines.length > 0 ? zone(name, ...lines) : []),
+    ...weekly(name.includes(',') ? `"${name}"` : name),
+  )
+  expect(imported(text)).toMatchObject({ rows: [{ tzid, starts_at }], notes: [], problems: [] })
+})
+
+test('a series in a time zone like none, and one that cannot be read, are reported', () => {
+  const odd = central.map((line) => line.replace('+0200', '+0217'))
+  const hostile = [
+    'BEGIN:STANDARD',
+    'DTSTART:16010101T000000',
+    'RRULE:FREQ=SECONDLY',
+    'TZOFFSETFROM:+0530',
+    'TZOFFSETTO:+0530',
+    'END:STANDARD',
+  ]
+  expect(imported(file(...zone('Odd', ...odd), ...weekly('Odd')))).toMatchObject({
+    rows: [{ tzid: null, starts_at: '2026-01-05T08:00:00.000Z' }],
+    notes: ['its time zone "Odd" is like none that is known; it repeats by UTC.'],
+  })
+  expect(imported(file(...zone('Bad', ...hostile), ...weekly('Bad')))).toMatchObject({
+    rows: [{ tzid: 'Europe/Berlin', starts_at: '2026-01-05T08:00:00.000Z' }],
+    notes: ['its time zone "Bad" cannot be read; its times are taken for those of Europe/Berlin.'],
+  })
+})
+
+test('reminders at a time or before the end count from the start; those that cannot be converted are reported', () => {
+  const alarms = [
+    ...alarm('ACTION:DISPLAY', 'TRIGGER;VALUE=DATE-TIME:20260105T070000Z'),
+    ...alarm('ACTION:DISPLAY', 'TRIGGER;RELATED=END:-PT15M'),
+    ...alarm('ACTION:DISPLAY', 'DESCRIPTION:No time'),
+  ]
+  const lines = ['UID:a', 'DTSTART:20260105T080000Z', 'DURATION:PT1H', ...alarms]
+  const single = imported(file(...event(...lines)))
+  expect(single).toMatchObject({
+    rows: [{ reminders: ['60', '-45'] }],
+    notes: ['a reminder has no time and is left out.'],
+  })
+  expect(imported(file(...event('RRULE:FREQ=DAILY', ...lines)))).toMatchObject({
+    rows: [{ reminders: ['-45'] }],
+    notes: [
+      'a reminder at a fixed time does not repeat with the series and is left out.',
+      'a reminder has no time and is left out.',
+    ],
+  })
+  // Moved by a day, it still reminds an hour before.
+  const moved = { ...single.rows[0], id: 1, starts_at: '2026-01-06T08:00:00.000Z', ends_at: '2026-01-06T09:00:00.000Z' }
+  expect(imported(formatIcs([moved])).rows[0]).toMatchObject({ reminders: ['60', '-45'] })
+})
+
+const daily = event(
+  'UID:d',
+  'DTSTART;TZID=Europe/Berlin:20260326T090000',
+  'DTEND;TZID=Europe/Berlin:20260326T100000',
+  'RRULE:FREQ=DAILY;COUNT=10',
+  'EXDATE;TZID=Europe/Berlin:20260327T090000,20260401T090000',
+  'SUMMARY:Before',
+)
+const changed = (day: string, start: string, ...lines: string[]): string[] =>
+  event(
+    'UID:d',
+    `RECURRENCE-ID${lines[0]};TZID=Europe/Berlin:${day}T090000`,
+    `DTSTART;TZID=Europe/Berlin:${start}`,
+    ...lines.slice(1),
+  )
+
+test('a change of all that follow divides a series, also across a change of the clock', () => {
+  const text = file(
+    ...changed('20260402', '20260402T180000', '', 'SUMMARY:Evening'),
+    ...daily,
+    ...changed('20260330', '20260330T110000', ';RANGE=THISANDFUTURE', 'SUMMARY:After'),
+  )
+  const { rows, notes, problems } = imported(text)
+  expect([...notes, ...problems]).toEqual([])
+  const [evening, before, after] = rows
+  expect(before).toMatchObject({ rrule: 'FREQ=DAILY;UNTIL=20260330T065959Z', exdates: ['2026-03-27T08:00:00.000Z'] })
+  expect(after).toMatchObject({
+    title: 'After',
+    starts_at: '2026-03-30T09:00:00.000Z',
+    tzid: 'Europe/Berlin',
+    rrule: 'FREQ=DAILY;COUNT=6',
+    exdates: ['2026-04-01T09:00:00.000Z'],
+    recurrence_id: null,
+  })
+  expect(after!['uid']).not.toBe('d')
+  expect(evening).toMatchObject({ uid: after!['uid'], recurrence_id: '2026-04-02T09:00:00.000Z' })
+  // Written and read again, it is the same.
+  const again = imported(formatIcs(rows.map((row, index) => ({ ...row, id: index + 1 })))).rows
+  expect(again.map(({ ical: _, ...row }) => row)).toEqual(rows.map(({ ical: _, ...row }) => row))
+  const first = imported(
+    file(...daily, ...changed('20260326', '20260326T110000', ';RANGE=THISANDFUTURE', 'SUMMARY:All')),
+  )
+  expect(first.rows).toMatchObject([
+    { title: 'All', uid: 'd', starts_at: '2026-03-26T10:00:00.000Z', rrule: 'FREQ=DAILY;COUNT=10' },
+  ])
+  const other = imported(file(...changed('20260330', '20260330T110000', ';RANGE=THISANDFUTURE')))
+  expect(other.notes).toEqual([
+    'it changes all that follow; only this one is changed, because its series is not in the file.',
+  ])
+})
+
+test('cancelled events are left out and counted, cancelled occurrences are left out of their series', () => {
+  const { rows, cancelled, problems } = imported(
+    file(
+      ...daily,
+      ...changed('20260328', '20260328T090000', '', 'STATUS:CANCELLED'),
+      ...changed('20260331', '20260331T090000', ';RANGE=THISANDFUTURE', 'STATUS:CANCELLED'),
+      ...event('UID:x', 'DTSTART:20260326T120000Z', 'STATUS:CANCELLED'),
+    ),
+  )
+  expect(problems).toEqual([])
+  expect(cancelled).toBe(1)
+  expect(rows).toMatchObject([
+    {
+      rrule: 'FREQ=DAILY;UNTIL=20260331T065959Z',
+      exdates: ['2026-03-27T08:00:00.000Z', '2026-03-28T08:00:00.000Z'],
+    },
+  ])
+})
+
+test('what is out of range is refused with its line, a second rule is reported, and the other events are read', () => {
+  const { rows, notes, problems } = imported(
+    file(
+      ...event('UID:1', 'DTSTART:00010101T000000Z'),
+      ...event('UID:2', 'DTSTART:20260326T120000Z', 'DURATION:P99999999D'),
+      ...event('UID:3', 'DTSTART:20260326T120000Z', 'RRULE:FREQ=DAILY', 'RRULE:FREQ=YEARLY'),
+      ...event('UID:4', 'DTSTART:16040326T120000Z'),
+      ...event('UID:5', 'DTSTART:20260326T120000Z', `EXDATE:${'20260327T120000Z,'.repeat(4_000)}20260328T120000Z`),
+    ),
+  )
+  expect(problems).toEqual([
+    'event 1 (line 4): it cannot be read: the year 1 is not between 100 and 9999.',
+    'event 2 (line 8): it cannot be read: a time of it is not between the years 100 and 9999.',
+    expect.stringMatching(/^event 5 [(]line 23[)]: exdates must be a list .* at most 50000 characters/),
+  ])
+  expect(notes).toEqual(['it has 2 rules; only the first is used.'])
+  expect(rows).toMatchObject([{ uid: '3', rrule: 'FREQ=DAILY' }, { starts_at: '1604-03-26T12:00:00.000Z' }])
 })

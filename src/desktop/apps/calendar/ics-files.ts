@@ -17,6 +17,10 @@ export interface ImportResult {
   updated: number
   /** What could not be imported, such as `event 3: it has no beginning.` */
   problems: string[]
+  /** What of imported events is not taken over. */
+  notes: string[]
+  /** Number of events that are left out because they are cancelled. */
+  cancelled: number
 }
 
 function* batchesOf(candidates: readonly Candidate[]): Generator<Candidate[]> {
@@ -54,10 +58,12 @@ async function send(batch: readonly Candidate[], result: ImportResult): Promise<
 
 /** Adds the events of an iCalendar file, and updates those that the calendar has. `result` grows while they are sent. */
 export async function importIcs(text: string, result: ImportResult): Promise<void> {
-  const { candidatesOfIcs, withKnownEvents } = await import('../../../client/rows/ics-import.ts')
-  const candidates = candidatesOfIcs('svc_events', text, ownZone())
-  for (const { where, problems } of candidates) {
+  const { readIcsFile, withKnownEvents } = await import('../../../client/rows/ics-import.ts')
+  const { candidates, cancelled } = readIcsFile('svc_events', text, ownZone())
+  result.cancelled = cancelled
+  for (const { where, problems, notes = [] } of candidates) {
     result.problems.push(...problems.map((problem) => `${where}: ${problem}`))
+    if (problems.length === 0) result.notes.push(...notes.map((note) => `${where}: ${note}`))
   }
   const sound = candidates.filter(({ problems }) => problems.length === 0)
   for (const batch of batchesOf(withKnownEvents(sound, entries.table.rows.value))) await send(batch, result)

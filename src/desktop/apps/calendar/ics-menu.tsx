@@ -14,9 +14,11 @@ import { words } from './words.ts'
 /** Most problems of a file that are listed. */
 const MAX_LISTED = 5
 
-function report({ added, updated, problems }: ImportResult): void {
-  const more = problems.length > MAX_LISTED ? [words('more_problems', problems.length - MAX_LISTED)] : []
-  const text = [words('imported', added.length, updated), ...problems.slice(0, MAX_LISTED), ...more].join('\n')
+function report({ added, updated, problems, notes, cancelled }: ImportResult): void {
+  const lines = [...problems, ...notes]
+  const more = lines.length > MAX_LISTED ? [words('more_problems', lines.length - MAX_LISTED)] : []
+  const left = cancelled > 0 ? [words('cancelled', cancelled)] : []
+  const text = [words('imported', added.length, updated), ...left, ...lines.slice(0, MAX_LISTED), ...more].join('\n')
   toast(text, {
     tone: problems.length > 0 ? 'bad' : 'good',
     ...(added.length > 0
@@ -29,7 +31,7 @@ async function importFile(file: File): Promise<void> {
   if (file.size > MAX_ICS) return toast(words('too_large', formatSize(MAX_ICS)), { tone: 'bad' })
   const text = await file.text()
   if (!isIcs(text)) return toast(words('no_calendar', file.name), { tone: 'bad' })
-  const result: ImportResult = { added: [], updated: 0, problems: [] }
+  const result: ImportResult = { added: [], updated: 0, problems: [], notes: [], cancelled: 0 }
   try {
     await importIcs(text, result)
   } catch (error) {

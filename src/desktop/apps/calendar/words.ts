@@ -46,6 +46,8 @@ export const words = catalogue(
     export: 'Export all events (.ics)',
     imported: (added: number, updated: number) =>
       `${added} ${added === 1 ? 'event' : 'events'} added, ${updated} updated.`,
+    cancelled: (count: number) =>
+      count === 1 ? '1 cancelled event was left out.' : `${count} cancelled events were left out.`,
     more_problems: (count: number) => `… and ${count} more`,
     too_large: (size: string) => `The file is larger than ${size}. Import it with svc data import events.`,
     no_calendar: (name: string) => `${name} is not an iCalendar file.`,
@@ -103,6 +105,8 @@ export const words = catalogue(
     export: 'Alle Termine exportieren (.ics)',
     imported: (added, updated) =>
       `${added} ${added === 1 ? 'Termin' : 'Termine'} hinzugefügt, ${updated} aktualisiert.`,
+    cancelled: (count) =>
+      count === 1 ? '1 abgesagter Termin wurde ausgelassen.' : `${count} abgesagte Termine wurden ausgelassen.`,
     more_problems: (count) => `… und ${count} weitere`,
     too_large: (size) => `Die Datei ist größer als ${size}. Importieren Sie sie mit svc data import events.`,
     no_calendar: (name) => `${name} ist keine iCalendar-Datei.`,
