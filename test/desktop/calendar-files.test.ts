@@ -91,7 +91,7 @@ test('what cannot be read is said, and the rest is imported', async () => {
   await app.getByText('1 event added, 0 updated.').waitFor()
   expect(await app.locator('.toast').allTextContents()).toEqual(
     expect.arrayContaining([
-      expect.stringMatching(/event 1 [(]line 4[)]: it has no beginning[.].*event 3 [(]line 15[)]: /s),
+      expect.stringMatching(/event 1 [(]line 4[)]: it has no beginning[.].*event 3 [(]line 16[)]: /s),
     ]),
   )
   expect((await rows()).map(({ title }) => title)).toEqual(['Dentist'])
