@@ -18,7 +18,7 @@ interface Running {
 
 /** Runs the command of a command line, or prints its help. Returns the exit code. */
 export async function runCommand(words: readonly string[], { guard, onParsed }: Running): Promise<number> {
-  let io = makeIo({ json: words.includes('--json'), color: !words.includes('--no-color') })
+  let io = await makeIo({ json: words.includes('--json'), color: !words.includes('--no-color') })
   let debug = words.includes('--debug')
   let isRunning = false
   try {
@@ -27,7 +27,7 @@ export async function runCommand(words: readonly string[], { guard, onParsed }: 
     const { spec, args, flags, globals } = parsed
     onParsed(typeof spec.onlyPrints === 'function' ? spec.onlyPrints({ args, flags }) : spec.onlyPrints === true)
     debug = globals.debug
-    io = makeIo(globals)
+    io = await makeIo(globals)
     if (globals.quiet) (await import('./progress.ts')).hideProgress()
     isRunning = true
     const running = runWith(io, parsed).finally(() => (isRunning = false))

@@ -1,7 +1,8 @@
-import { makePaint, type Paint } from './paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { printable } from '../base/text.ts'
 import { usage } from './exit.ts'
 import { interrupted, interruptible } from './interruption.ts'
+import { loadPaint } from './paint.ts'
 
 export interface Column<Row> {
   title: string
@@ -14,7 +15,7 @@ export interface Io {
   readonly json: boolean
   /** Whether both stdin and stderr are terminals. */
   readonly interactive: boolean
-  readonly paint: Paint
+  readonly paint: ChalkInstance
   /** Prints the result: `text`, or `data` as the one JSON document. */
   print(text: string, data: unknown): void
   /** Like `print`, for what cannot be shown again: `--quiet` does not hide it. */
@@ -56,9 +57,8 @@ export interface IoOptions {
   quiet?: boolean
 }
 
-function paintFor(color: boolean | undefined, stream: NodeJS.WriteStream): Paint {
-  const plain = color === false || !!process.env['NO_COLOR'] || !stream.isTTY || process.env['TERM'] === 'dumb'
-  return makePaint(plain ? 'plain' : 'colored')
+function paintFor(color: boolean | undefined, stream: NodeJS.WriteStream): Promise<ChalkInstance> {
+  return loadPaint(color !== false && !process.env['NO_COLOR'] && stream.isTTY && process.env['TERM'] !== 'dumb')
 }
 
 async function loadInquirer(signal: AbortSignal) {
@@ -84,7 +84,11 @@ async function untilInputEnds<T>(prompt: (signal: AbortSignal) => Promise<T>): P
   }
 }
 
-async function toTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paint: Paint): Promise<string> {
+async function toTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  paint: ChalkInstance,
+): Promise<string> {
   const { tableText } = await import('./table.ts')
   return tableText(
     columns.map(({ title, align = 'left' }) => ({ title: paint.bold(title), align })),
@@ -127,10 +131,10 @@ function makePrompts(
 }
 
 /** Input and output of one command. Output is written in order; `--json` prints data instead of text. */
-export function makeIo({ json = false, color, quiet = false }: IoOptions): RunningIo {
+export async function makeIo({ json = false, color, quiet = false }: IoOptions): Promise<RunningIo> {
   const { stdout, stderr } = process
-  const paint = paintFor(color, stdout)
-  const paintError = paintFor(color, stderr)
+  const paint = await paintFor(color, stdout)
+  const paintError = await paintFor(color, stderr)
   // Node opens standard input when it is asked for.
   const isInteractive = (): boolean => !!stderr.isTTY && !!process.stdin.isTTY
   // Tables need a library that loads on demand; later output queues behind them.

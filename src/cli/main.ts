@@ -49,7 +49,7 @@ async function main(): Promise<number> {
   }
   if (first === 'help' && isTopic(rest[0])) {
     const [{ makeIo }, { printTopic }] = await Promise.all([import('./io.ts'), import('./topic.ts')])
-    const io = makeIo({ json: rest.includes('--json'), color: !rest.includes('--no-color') })
+    const io = await makeIo({ json: rest.includes('--json'), color: !rest.includes('--no-color') })
     await printTopic(rest[0], io)
     await io.flush()
     return 0

@@ -1,4 +1,4 @@
-import type { Paint } from './paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { Lexer, type Token, type Tokens } from 'marked'
 import stringWidth from 'string-width'
 import { printable } from '../base/text.ts'
@@ -11,7 +11,7 @@ interface StyledText {
 }
 
 interface Layout {
-  paint: Paint
+  paint: ChalkInstance
   /** Of the terminal. */
   width: number
 }

@@ -1,10 +1,10 @@
-import { makePaint } from '../../src/cli/paint.ts'
+import { Chalk } from 'chalk'
 import { describe, expect, test } from 'vitest'
 import { parseBlocks, renderBlocks } from '../../src/cli/markdown.ts'
 import { stepsOf } from '../support/work.ts'
 
-const render = (source: string, width = 40, kind: 'plain' | 'colored' = 'plain'): string[] =>
-  renderBlocks(parseBlocks(source), { paint: makePaint(kind), width })
+const render = (source: string, width = 40, level: 0 | 2 = 0): string[] =>
+  renderBlocks(parseBlocks(source), { paint: new Chalk({ level }), width })
 
 describe('Markdown on a terminal', () => {
   test('has its blocks apart and its lines wrapped between words', () => {

@@ -1,8 +1,8 @@
-import { makePaint } from '../../src/cli/paint.ts'
+import { Chalk } from 'chalk'
 import { expect, test } from 'vitest'
 import { tableText } from '../../src/cli/table.ts'
 
-const paint = makePaint('colored')
+const paint = new Chalk({ level: 2 })
 const names = [
   'ada',
   'Ada Lovelace',

@@ -1,4 +1,4 @@
-import { makePaint } from '../../src/cli/paint.ts'
+import { Chalk } from 'chalk'
 import decodeQr from 'qr/decode.js'
 import { expect, test } from 'vitest'
 import { terminalQr } from '../../src/cli/2fa/terminal-qr.ts'
@@ -26,7 +26,7 @@ function pictureOf(drawn: string) {
 test.each(['otpauth://totp/svc:ada?secret=SURH5J7DHO2F6UQSFEPZCY33CDCXJUSE&issuer=svc', `https://${'x'.repeat(200)}`])(
   'a drawn code says %s, with room around it',
   (text) => {
-    const picture = pictureOf(terminalQr(text, makePaint('plain')))
+    const picture = pictureOf(terminalQr(text, new Chalk({ level: 0 })))
     expect(decodeQr(picture)).toBe(text)
     const { light } = picture
     const margin = [
@@ -39,7 +39,7 @@ test.each(['otpauth://totp/svc:ada?secret=SURH5J7DHO2F6UQSFEPZCY33CDCXJUSE&issue
 )
 
 test('a drawn code brings its own colours where there are any', () => {
-  const lines = terminalQr('x', makePaint('colored')).split('\n')
+  const lines = terminalQr('x', new Chalk({ level: 2 })).split('\n')
   // oxlint-disable-next-line no-control-regex
   for (const line of lines) expect(line).toMatch(/^ {2}\u001b\[97m\u001b\[40m[█▀▄ ]+\u001b\[49m\u001b\[39m$/)
 })

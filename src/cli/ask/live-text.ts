@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { parseBlocks, renderBlocks } from '../markdown.ts'
 
 /** The terminal's standard output, or a substitute in tests. */
@@ -25,7 +25,7 @@ const WIDEST = 100
  * Renders Markdown on a terminal while it arrives: finished blocks are printed once; the unfinished one is redrawn with
  * each change, as much of it as fits on the screen.
  */
-export function makeLiveText(surface: Surface, paint: Paint): LiveText {
+export function makeLiveText(surface: Surface, paint: ChalkInstance): LiveText {
   let source = ''
   /** Lines of the unfinished block on the screen. */
   let drawn = 0

@@ -27,10 +27,7 @@ export const log = command({
     const { paint } = io
     for (const { change_set_id, created_at, undoes, items } of changes) {
       const what = undoes === null ? '' : ` undo of ${undoes}`
-      io.print(
-        `${paint.bold(String(change_set_id))}  ${paint.dim(formatTime(Date.parse(created_at)))}${what}`,
-        undefined,
-      )
+      io.print(`${paint.bold(change_set_id)}  ${paint.dim(formatTime(Date.parse(created_at)))}${what}`, undefined)
       for (const { kind, target, undone } of items)
         io.print(`    ${changeText(kind)} ${printable(target)}${undone ? paint.dim(' (undone)') : ''}`, undefined)
     }

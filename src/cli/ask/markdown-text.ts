@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { printable } from '../../base/text.ts'
 import { parseBlocks, renderBlocks } from '../markdown.ts'
 
@@ -13,7 +13,7 @@ export const plainText = (text: string): string =>
     .join('\n')
 
 /** Renders Markdown on a terminal; elsewhere returns it unchanged. */
-export function renderMarkdown(markdown: string, paint: Paint): string {
+export function renderMarkdown(markdown: string, paint: ChalkInstance): string {
   const { isTTY, columns } = process.stdout
   if (!isTTY) return plainText(markdown)
   return renderBlocks(parseBlocks(markdown), { paint, width: Math.max(20, Math.min(WIDEST, columns - 1)) }).join('\n')

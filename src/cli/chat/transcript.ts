@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { printable } from '../../base/text.ts'
 import type { Message } from '../../client/chat/room-feed.ts'
 import { formatTime } from '../time-format.ts'
@@ -12,13 +12,13 @@ const safeLines = (text: string): string[] =>
     .split('\n')
     .map((line) => printable(line))
 
-const paintedName = (paint: Paint, { username, avatar_color }: Message): string =>
+const paintedName = (paint: ChalkInstance, { username, avatar_color }: Message): string =>
   /^#[0-9a-f]{6}$/i.test(avatar_color)
     ? paint.hex(avatar_color).bold(printable(username))
     : paint.bold(printable(username))
 
 /** Formats a message: time, ID, author and text; further lines are indented. */
-export function transcript(message: Message, paint: Paint): string {
+export function transcript(message: Message, paint: ChalkInstance): string {
   const { message_id, timestamp, content, edited_at, reply_to, reactions } = message
   const [first = '', ...rest] = safeLines(content)
   const stamp = paint.dim(`${formatTime(Date.parse(timestamp))} #${message_id}`)

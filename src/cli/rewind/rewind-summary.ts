@@ -1,4 +1,4 @@
-import type { Paint } from '../paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
 import type { Difference, TableDifference } from '../../domain/rewind/rewind.ts'
@@ -19,7 +19,7 @@ interface Shown {
 
 const shown = ({ path, sha256 }: Shown): string => (sha256 === null ? `${path}/` : path)
 
-function section(title: string, entries: readonly Shown[], paint: Paint): string[] {
+function section(title: string, entries: readonly Shown[], paint: ChalkInstance): string[] {
   if (entries.length === 0) return []
   const paths = entries.slice(0, MAX_LISTED).map((entry) => `    ${printable(shown(entry))}`)
   const more = entries.length > MAX_LISTED ? [`    … and ${entries.length - MAX_LISTED} more (--json lists all)`] : []
@@ -45,7 +45,7 @@ function tableLine([table, { restored, replaced, removed }]: [string, TableDiffe
 }
 
 /** What a rewind changes, for people. */
-export function differenceText(difference: Difference, paint: Paint): string {
+export function differenceText(difference: Difference, paint: ChalkInstance): string {
   const { restored, replaced, removed, removedFiles, rows } = difference
   const earlier = replaced.map(({ old }) => old)
   return [

@@ -1,4 +1,4 @@
-import { makePaint } from '../../../src/cli/paint.ts'
+import { Chalk } from 'chalk'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { makeLiveText } from '../../../src/cli/ask/live-text.ts'
 
@@ -31,7 +31,7 @@ function terminal(rows = 24, columns = 40) {
   }
 }
 
-const paint = makePaint('plain')
+const paint = new Chalk({ level: 0 })
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -1,4 +1,4 @@
-import type { Paint } from '../../paint.ts'
+import type { ChalkInstance } from 'chalk'
 import { systemClock } from '../../../base/clock.ts'
 import type { Api } from '../../../client/api.ts'
 import type { Message } from '../../../client/chat/room-feed.ts'
@@ -22,7 +22,7 @@ export interface ScreenParts {
   api: Api
   /** The API after another sign-in; undefined while there was none. */
   renew: () => Promise<Api | undefined>
-  paint: Paint
+  paint: ChalkInstance
   env: NodeJS.ProcessEnv
   /** The room to open first, as typed. */
   first: string | undefined

@@ -1,4 +1,4 @@
-import { makePaint, type Paint } from '../../paint.ts'
+import { Chalk, type ChalkInstance } from 'chalk'
 import type { Line, Span } from './spans.ts'
 
 export interface Frame {
@@ -14,10 +14,10 @@ const LEAVE = `${ESC}?1004l${ESC}?2004l${ESC}?7h${ESC}?25h${ESC}?1049l`
 const BEGIN = `${ESC}?2026h${ESC}?25l`
 const END = `${ESC}?2026l`
 
-const marks = makePaint('colored')
+const marks = new Chalk({ level: 1 })
 
 /** A span with escape sequences. Without colours, bold and inverse remain. */
-function paintSpan(paint: Paint, { text, color, bold, dim, italic, underline, inverse }: Span): string {
+function paintSpan(paint: ChalkInstance, { text, color, bold, dim, italic, underline, inverse }: Span): string {
   if (text === '') return ''
   let style = marks
   if (bold) style = style.bold
@@ -29,13 +29,13 @@ function paintSpan(paint: Paint, { text, color, bold, dim, italic, underline, in
   return style === marks ? coloured : style(coloured)
 }
 
-function colorOf(paint: Paint, color: string): Paint {
+function colorOf(paint: ChalkInstance, color: string): ChalkInstance {
   if (color.startsWith('#')) return paint.hex(color)
   return { red: paint.red, green: paint.green, yellow: paint.yellow, cyan: paint.cyan }[color] ?? paint
 }
 
 /** Draws frames on the terminal; writes only changed lines. */
-export function makeTerminal(output: NodeJS.WriteStream, paint: Paint) {
+export function makeTerminal(output: NodeJS.WriteStream, paint: ChalkInstance) {
   let shown: string[] = []
   let isOn = false
   return {
