@@ -130,6 +130,8 @@ export const tables = {
       note: text(TEXT),
       ...recurrence,
       ...reminders,
+      /** The `uid` of a row of `svc_calendars`. An event that names no existing calendar belongs to the default one. */
+      calendar_uid: text(LINE),
     },
   },
   svc_contacts: {
@@ -139,6 +141,19 @@ export const tables = {
   svc_bookmarks: {
     summary: 'Bookmarks',
     columns: { title, url: text(4_000, { required: true }), folder: text(LINE), note: text(TEXT) },
+  },
+  svc_calendars: {
+    summary: 'Calendars of the events',
+    columns: {
+      name: title,
+      /** Identifies the calendar to its events. */
+      uid: text(LINE, { required: true }),
+      color: text(7, { pattern: '^#[0-9A-Fa-f]{6}$' }),
+      /** Whether its events are shown only in search results. */
+      hidden: flag,
+      /** The calendar of events that name none: of several, the one with the lowest ID. */
+      is_default: flag,
+    },
   },
 } as const satisfies Record<string, SyncedTable>
 
@@ -165,7 +180,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',

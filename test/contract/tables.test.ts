@@ -22,6 +22,7 @@ test('the tables are those of the specification, and what else there is', () => 
     'svc_events',
     'svc_contacts',
     'svc_bookmarks',
+    'svc_calendars',
   ])
   expect(feedTables).toEqual([...Object.keys(tables), 'svc_files', 'svc_rooms', 'svc_messages'])
   expect(Object.keys(tables.svc_notes.columns)).toEqual(expect.arrayContaining(['title', 'content', 'category']))

@@ -1,5 +1,6 @@
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
+import { assertEvents, calendarFlag, eventsOfCalendar } from './calendar-flag.ts'
 import { connectionFlags, withRows } from './row-access.ts'
 
 export const exportRows = command({
@@ -20,6 +21,7 @@ export const exportRows = command({
       'csv',
       'ics',
     ]),
+    calendar: calendarFlag('only the events of this calendar, by its name or uid'),
     raw: flag.switch('CSV: do not mark texts that a spreadsheet would run as a formula'),
     ...connectionFlags,
   },
@@ -27,6 +29,7 @@ export const exportRows = command({
     'svc data export notes > notes.json',
     'svc data export finance --format csv > finance.csv',
     'svc data export events --format ics > calendar.ics',
+    'svc data export events --format ics --calendar Work > work.ics',
   ],
   async run(context) {
     const { io, args, flags } = context
@@ -34,13 +37,16 @@ export const exportRows = command({
     const { formatRows } = await import('../../client/rows/row-files.ts')
     const table = tableNamed(args.table)
     if (flags.format === 'ics' && table !== 'svc_events') throw usage('Only svc_events can be written as iCalendar.')
-    const rows = await withRows(context, async ({ copy, fresh }) => {
+    if (flags.calendar !== undefined) assertEvents(table)
+    const { rows, calendar } = await withRows(context, async ({ copy, fresh }) => {
       await fresh()
-      return copy.rows(table)
+      if (flags.calendar !== undefined) return eventsOfCalendar(copy, flags.calendar)
+      return { rows: copy.rows(table), calendar: undefined }
     })
     if (flags.format === 'ics') {
       const { formatIcs } = await import('../../client/rows/ics-write.ts')
-      return io.raw(formatIcs(rows))
+      const named = calendar && { name: String(calendar['name']), color: (calendar['color'] as string) ?? undefined }
+      return io.raw(formatIcs(rows, named))
     }
     await io.raw(formatRows(table, rows, flags.format ?? 'json', flags.raw))
   },

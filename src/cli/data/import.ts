@@ -6,6 +6,7 @@ import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { makeProgress } from '../progress.ts'
+import { calendarFlag, calendarUid } from './calendar-flag.ts'
 import { connectionFlags, withRows, type ChangeResult } from './row-access.ts'
 import { refusalOf } from './change-result.ts'
 
@@ -18,7 +19,8 @@ export const importRows = command({
   details:
     'Every row is checked before any is sent, and one that is not valid stops the import; with --skip-invalid the others are imported. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
     'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
-    'An event of an iCalendar file whose UID you have already is updated.',
+    'An event of an iCalendar file whose UID you have already is updated. ' +
+    'With --calendar its events belong to that calendar, which is added if there is none.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
   flags: {
@@ -28,6 +30,7 @@ export const importRows = command({
       'csv',
       'ics',
     ]),
+    calendar: calendarFlag('put the events of an iCalendar file into this calendar, by its name or uid'),
     update: flag.switch('change the rows whose id the file names'),
     raw: flag.switch('CSV: keep leading apostrophes, as svc data export --raw writes them'),
     skipInvalid: flag.switch('import the other rows of a file that has some that are not valid; exit code 3'),
@@ -40,6 +43,7 @@ export const importRows = command({
     'svc data import finance - --format jsonl < rows.jsonl',
     'svc data import tasks tasks.json --dry-run',
     'svc data import events calendar.ics',
+    'svc data import events team.ics --calendar Team',
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
@@ -47,9 +51,10 @@ export const importRows = command({
     const { isIcs, readCandidates } = await import('../../client/rows/row-files.ts')
     const { changesOf } = await import('../../client/rows/row-import.ts')
     const table = writableTable(args.table)
-    const source = args.file === '-' ? 'Standard input' : args.file
+    const fileName = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
     const isCalendar = flags.format === undefined ? isIcs(text) : flags.format === 'ics'
+    assertCalendarFlag(flags.calendar, isCalendar)
     const calendar = isCalendar ? await import('../../client/rows/ics-import.ts') : undefined
     const { candidates: all, cancelled } = calendar
       ? calendar.readIcsFile(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)
@@ -58,22 +63,29 @@ export const importRows = command({
           cancelled: 0,
         }
     const invalid = all.filter(({ problems }) => problems.length > 0)
-    if (!flags.skipInvalid) refuseInvalid(source, invalid)
+    if (!flags.skipInvalid) refuseInvalid(fileName, invalid)
     let candidates = all.filter(({ problems }) => problems.length === 0)
     warn(io, [...invalid.flatMap(linesOfProblems), ...candidates.flatMap(linesOfNotes)])
     const left = { ...(invalid.length > 0 ? { invalid: invalid.length } : {}), ...(cancelled > 0 ? { cancelled } : {}) }
     if (flags.dryRun) {
-      const text = `${pluralize(candidates.length, 'row')} of ${source} could be imported into ${table}${leftText(left)}.`
+      const text = `${pluralize(candidates.length, 'row')} of ${fileName} could be imported into ${table}${leftText(left)}.`
       io.print(text, { table, rows: candidates.length, ...left })
       return invalid.length > 0 ? 3 : 0
     }
 
-    const outcomes = await withRows(context, async ({ copy, fresh, send }) => {
-      if (calendar && !flags.again) {
-        await fresh()
-        candidates = calendar.withKnownEvents(candidates, copy.rows(table))
+    const outcomes = await withRows(context, async (access) => {
+      const { copy, fresh, send } = access
+      const isMatched = calendar && !flags.again
+      if (isMatched || flags.calendar !== undefined) await fresh()
+      let source = text
+      if (calendar && flags.calendar !== undefined) {
+        const { readCalendarFile } = await import('../../client/rows/calendars.ts')
+        const uid = await calendarUid(access, flags.calendar, readCalendarFile(text).color)
+        candidates = calendar.intoCalendar(candidates, uid)
+        source += uid
       }
-      const changes = changesOf(table, candidates, text, flags.again)
+      if (isMatched) candidates = calendar.withKnownEvents(candidates, copy.rows(table))
+      const changes = changesOf(table, candidates, source, flags.again)
       const progress = makeProgress({
         label: table,
         total: changes.length,
@@ -107,6 +119,12 @@ const linesOfNotes = ({ where, notes = [] }: Candidate): string[] => notes.map((
 function warn(io: Io, lines: readonly string[]): void {
   for (const line of lines.slice(0, MAX_LISTED)) io.warn(printable(line))
   if (lines.length > MAX_LISTED) io.warn(`and ${lines.length - MAX_LISTED} more`)
+}
+
+function assertCalendarFlag(name: string | undefined, isCalendar: boolean): void {
+  if (name === undefined) return
+  if (!isCalendar) throw usage('--calendar is for iCalendar files; rows of other files have a column calendar_uid.')
+  if (name.trim() === '') throw usage('The name of a calendar cannot be empty.')
 }
 
 function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[], left: Left): ExitCode {

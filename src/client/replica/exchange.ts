@@ -162,6 +162,7 @@ async function nextPage(
 
 /** Updates the replica with the changes since the cursor, or else with all rows. */
 export async function pull(line: Line, copy: Replica): Promise<Pulled> {
+  if (!copy.hasAllTables()) return pullAll(line, copy)
   let received = 0
   for (let pages = 1; pages <= PAGES; pages += 1) {
     const next = await nextPage(line, copy)

@@ -1,4 +1,4 @@
-import { isWritable } from '../../contract/tables.ts'
+import { feedTables, isWritable } from '../../contract/tables.ts'
 import type { SqliteFile } from '../../host/sqlite-file.ts'
 import type { Everything, Page, Place, ServerRow } from './replica-records.ts'
 
@@ -40,6 +40,8 @@ export function makeBase(db: SqliteFile) {
     get,
     set,
     place: (): Place | undefined => get<Place>('place'),
+    /** Whether the rows were downloaded by a version with the same tables: rows of others were dropped. */
+    hasAllTables: (): boolean => feedTables.every((table) => get<string[]>('tables')?.includes(table)),
     row(table: string, id: number): ServerRow | undefined {
       const found = db.get<{ data: string }>('select data from rows where tbl = ? and id = ?', table, id)
       return found && (JSON.parse(found.data) as ServerRow)
@@ -77,6 +79,7 @@ export function makeBase(db: SqliteFile) {
       db.run('delete from rows')
       for (const [table, list] of rows) for (const row of list) upsert(table, row)
       set('place', { cursor, epoch, asked: now } satisfies Place)
+      set('tables', feedTables)
     },
   }
 }

@@ -70,6 +70,7 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     owner,
     /** The feed position of the replica; undefined before the first download. */
     place: (): Place | undefined => base.place(),
+    hasAllTables: (): boolean => base.hasAllTables(),
     learn: (page: Page, since: number): number => base.learn(page, since, clock.now()),
     /** Replaces all rows; the queue stays. Returns true if the server was restored. */
     begin(everything: Everything): boolean {

@@ -38,6 +38,14 @@ const momentOf = (value: unknown): number | undefined => (typeof value === 'stri
 const identityOf = ({ uid, recurrence_id }: Row): string | undefined =>
   typeof uid === 'string' ? JSON.stringify([uid, momentOf(recurrence_id)]) : undefined
 
+/** Puts the events of a file into a calendar. */
+export const intoCalendar = (candidates: readonly Candidate[], uid: string): Candidate[] =>
+  candidates.map((candidate) => ({ ...candidate, values: { ...candidate.values, calendar_uid: uid } }))
+
+/** Whether a row is what a file says of the event, in the calendar that it is imported into. */
+const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
+  row['ical'] === ical && (calendar_uid === undefined || row['calendar_uid'] === calendar_uid)
+
 /**
  * Makes candidates whose event exists changes of its row; those that differ in nothing are left out. Broken programs give
  * several events one identity: each of them then belongs to a row of its own.
@@ -53,9 +61,9 @@ export function withKnownEvents(candidates: readonly Candidate[], rows: readonly
     const index = same.findIndex(isMatch)
     return index === -1 ? undefined : same.splice(index, 1)[0]
   }
-  const changed = candidates.filter((candidate) => !take(candidate, (row) => row['ical'] === candidate.values['ical']))
+  const changed = candidates.filter((candidate) => !take(candidate, (row) => isUnchanged(row, candidate.values)))
   return changed.map((candidate) => {
     const row = take(candidate, () => true)
-    return row ? { ...candidate, id: row['id'] as number } : candidate
+    return row ? { ...candidate, id: row['id'] as number, replaces: Number(row['version']) } : candidate
   })
 }

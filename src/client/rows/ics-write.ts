@@ -1,6 +1,7 @@
 import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
+import { calendarLines, type CalendarFile } from './calendars.ts'
 import { hasFixedReminder, isReminder } from './ics-alarms.ts'
 import { readKept } from './ics-read.ts'
 import type { Row } from './row-values.ts'
@@ -109,14 +110,15 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
   return { text: event.toString(), zones }
 }
 
-/** Rows of `svc_events` as an iCalendar file (RFC 5545). */
-export function formatIcs(rows: readonly Row[]): string {
+/** Rows of `svc_events` as an iCalendar file (RFC 5545), which names the calendar if they are those of one. */
+export function formatIcs(rows: readonly Row[], calendar?: CalendarFile): string {
   const events = rows.map(eventOf)
   const zones = new Set(events.flatMap((event) => event.zones))
   const parts = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
     'PRODID:-//svc//EN',
+    ...(calendar ? calendarLines(calendar).map((line) => ICAL.helpers.foldline(line)) : []),
     ...zones,
     ...events.map(({ text }) => text),
     'END:VCALENDAR',

@@ -14,6 +14,8 @@ export interface Candidate {
   /** Values of columns that the server sets. */
   id?: number
   version?: number
+  /** The version of the row that an event of a calendar file was found in. */
+  replaces?: number
   /** A sentence for each problem. */
   problems: string[]
   /** What of the row is not taken over, a sentence each. */

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { syncData } from '../../../src/contract/sync-data.ts'
+import { openSqliteFile } from '../../../src/host/sqlite-file.ts'
 import { flush } from '../../../src/client/replica/exchange.ts'
 import { Unreachable } from '../../../src/client/errors.ts'
 import { serverOfTest } from '../../support/server.ts'
@@ -155,4 +158,38 @@ test('what never arrived can still be joined with what comes after it', async ()
   await expect(flush(one.line, one.copy)).rejects.toThrow('Nothing answers.')
   one.change(edit(-1, { title: 'b' }))
   expect(one.copy.waiting()).toMatchObject([{ sent: false, values: { title: 'b' } }])
+})
+
+test('a client that learns a new table gets the rows that were made before', async () => {
+  const [one, other] = await devices()
+  one.change(note('a'))
+  await one.exchange()
+  await other.exchange()
+  // As a version without calendars leaves it: their rows were dropped, and the cursor is behind them.
+  one.change({ table: 'svc_calendars', verb: 'INSERT', values: { name: 'Work', uid: 'work' }, op_id: randomUUID() })
+  await one.exchange()
+  await other.exchange()
+  const db = openSqliteFile(other.file)
+  db.run("delete from rows where tbl = 'svc_calendars'")
+  db.run('update facts set value = \'["svc_notes"]\' where name = ?', 'tables')
+  db.close()
+  other.reopen()
+  await other.exchange()
+  expect(rowsOf(other.copy)).toEqual(rowsOf(one.copy))
+  other.log.length = 0
+  await other.exchange()
+  expect(other.log).toEqual(['delta'])
+})
+
+test('an event keeps its calendar when a client changes it that does not know calendars', async () => {
+  const [one, other] = await devices()
+  const values = { title: 'Standup', starts_at: '2026-11-27T09:00:00Z', calendar_uid: 'work' }
+  one.change({ table: 'svc_events', verb: 'INSERT', values, op_id: randomUUID() })
+  await one.exchange()
+  const [{ id, version }] = one.copy.rows('svc_events') as [{ id: number; version: number }]
+  await other.line.api.call(syncData.actions.push, {
+    operations: [{ table: 'svc_events', operation: 'UPDATE', data: { id, title: 'Daily' }, base_version: version }],
+  })
+  await one.exchange()
+  expect(one.copy.rows('svc_events')).toMatchObject([{ title: 'Daily', calendar_uid: 'work' }])
 })

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { formatIcs } from '../../../src/client/rows/ics-write.ts'
-import { readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
+import { calendarOf, readCalendarFile } from '../../../src/client/rows/calendars.ts'
+import { intoCalendar, readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
 import { isIcs } from '../../../src/client/rows/row-files.ts'
 
@@ -419,4 +420,61 @@ test('what is out of range is refused with its line, a second rule is reported, 
   ])
   expect(notes).toEqual(['it has 2 rules; only the first is used.'])
   expect(rows).toMatchObject([{ uid: '3', rrule: 'FREQ=DAILY' }, { starts_at: '1604-03-26T12:00:00.000Z' }])
+})
+
+describe('the name and the colour of a file', () => {
+  const head = (...lines: string[]): string => file(...lines, ...event('UID:a', 'DTSTART:20260326T120000Z'))
+
+  test.each([
+    ['X-WR-CALNAME:Work', 'Work'],
+    ['NAME:Work', 'Work'],
+    ['X-WR-CALNAME;VALUE=TEXT:Work\\, home\\; and\\nall \\\\', 'Work, home; and all \\'],
+    ['X-WR-CALNAME:Foot\n ball', 'Football'],
+    ['X-WR-CALNAME:   ', undefined],
+    ['X-WR-CALNAME:\u0007', undefined],
+    [`X-WR-CALNAME:${'é'.repeat(600)}`, 'é'.repeat(500)],
+    ['X-OTHER:Work', undefined],
+  ])('%s', (line, name) => {
+    expect(readCalendarFile(head(line))).toEqual({ name, color: undefined })
+  })
+
+  test('are those of the file, not of an event', () => {
+    const inEvent = file(...event('UID:a', 'X-WR-CALNAME:Event', 'DTSTART:20260326T120000Z'))
+    expect(readCalendarFile(inEvent).name).toBeUndefined()
+    expect(readCalendarFile(head('X-APPLE-CALENDAR-COLOR:#1B6E3CFF')).color).toBe('#1b6e3c')
+    expect(readCalendarFile(head('X-APPLE-CALENDAR-COLOR:red;}')).color).toBeUndefined()
+  })
+
+  test('come back from an export, however long and whatever its signs', () => {
+    const name = 'Family, friends; \\ and 🐧'.repeat(8)
+    const text = formatIcs([], { name, color: '#1b6e3c' })
+    expect(readCalendarFile(text)).toEqual({ name, color: '#1b6e3c' })
+    expect(text.split('\r\n').every((line) => Buffer.byteLength(line) <= 76)).toBe(true)
+  })
+})
+
+test('events belong to the calendar that they name, or to the default one', () => {
+  const calendars = [
+    { id: 3, uid: 'b', is_default: true },
+    { id: 1, uid: 'a', is_default: false },
+    { id: 2, uid: 'b', is_default: true },
+  ]
+  expect([
+    calendarOf(calendars, 'a')?.id,
+    calendarOf(calendars, 'b')?.id,
+    calendarOf(calendars, 'gone')?.id,
+    calendarOf(calendars, null)?.id,
+    calendarOf([], 'a'),
+  ]).toEqual([1, 2, 2, 2, undefined])
+})
+
+test('an event that exists moves to the calendar that its file is imported into, and keeps its calendar without one', () => {
+  const [known] = rowsOf(series)
+  const rows = [{ ...known, calendar_uid: 'home', version: 4 }]
+  const candidates = readIcsFile('svc_events', series, 'UTC').candidates.slice(0, 1)
+  expect(withKnownEvents(candidates, rows)).toEqual([])
+  expect(withKnownEvents(intoCalendar(candidates, 'home'), rows)).toEqual([])
+  expect(withKnownEvents(intoCalendar(candidates, 'work'), rows)).toMatchObject([
+    { id: 1, replaces: 4, values: { calendar_uid: 'work' } },
+  ])
 })

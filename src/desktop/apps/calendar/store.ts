@@ -27,6 +27,7 @@ export const entries = openEntries('svc_events', {
     reminders: null,
     reminded_at: null,
     snoozed_until: null,
+    calendar_uid: null,
   },
   isComplete: ({ title }) => title.trim() !== '',
 })
