@@ -1,8 +1,5 @@
 import type { Row } from './row-values.ts'
 
-/** The colour of a calendar that has none. */
-export const CALENDAR_COLOR = '#3b5bdb'
-
 /** A row of `svc_calendars`, as far as it says which events belong to it. */
 export interface CalendarRow {
   id: number
@@ -11,11 +8,11 @@ export interface CalendarRow {
 }
 
 /** By ID, so that every client sees the same order. */
-export const inCalendarOrder = <C extends CalendarRow>(calendars: readonly C[]): C[] =>
+const inCalendarOrder = <C extends CalendarRow>(calendars: readonly C[]): C[] =>
   calendars.toSorted((a, b) => a.id - b.id)
 
 /** The calendar of events that name none; undefined if no row says so. */
-export const defaultCalendar = <C extends CalendarRow>(calendars: readonly C[]): C | undefined =>
+const defaultCalendar = <C extends CalendarRow>(calendars: readonly C[]): C | undefined =>
   inCalendarOrder(calendars).find(({ is_default }) => is_default)
 
 /** The calendar that an event belongs to; undefined for the default one without a row. */
