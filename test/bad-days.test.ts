@@ -96,6 +96,9 @@ async function expectFiles({ run, home }: Machine, ...users: string[]) {
   }
 }
 
+/** Stands for the newest backup in the pages. */
+const ID = '20261126-031500-a1b2'
+
 const days: Record<string, Day> = {
   'bad-days': { after: ({ run }) => run('svc doctor') },
   'disk-died': {
@@ -149,7 +152,7 @@ const days: Record<string, Day> = {
       const id = /^ *(\d+)/m.exec(outputs['svc versions /Photos/cat.jpg']!)![1]!
       await on.run(`as ada; svc versions /Photos/cat.jpg --print ${id} > earlier`)
       expect((await readFile(join(on.home, 'earlier'))).equals(CAT)).toBe(true)
-      expect(outputs['svc rewind --user ada --to latest --from /mnt/backup/svc']).toContain('/Photos/dog.jpg')
+      expect(outputs[`svc rewind --user ada --to ${ID} --from /mnt/backup/svc`]).toContain('/Photos/dog.jpg')
       await expectFiles(on, 'ada')
     },
   },
@@ -197,7 +200,8 @@ test.each(badDayPages)('%s helps on such a day', { timeout: 120_000 }, async (pa
   const steps = stepsOf(pageText(page))
   const mark = '--8<-- next --8<--'
   const lines = steps.map(({ command }) => `${first[command] ?? ':'}\n${command}\necho "$? ${mark}"`)
-  const { stdout, stderr } = await runShell(MACHINE + on.localized(lines.join('\n')), on.at)
+  const script = lines.join('\n').replaceAll(ID, '"$(ls /mnt/backup/svc/snapshots | tail -n 1 | cut -d . -f 1)"')
+  const { stdout, stderr } = await runShell(MACHINE + on.localized(script), on.at)
   const results = stdout.split(`${mark}\n`)
   const outputs: Outputs = {}
   for (const [index, { command }] of steps.entries()) {

@@ -60,11 +60,34 @@ export const BACKUP_NAMES = 'BACKUP is an id, the beginning of one, latest, an a
 /** The word for the end of a stream. */
 const STREAM = 'stream'
 
-/** A moment of a stream, as a name of a backup: `stream` for its end, or a time. */
+/** An id, or its beginning with at least the date. */
+const ID_PREFIX = /^\d{8}(-\d{0,6}|-\d{6}-[\da-f]*)?$/
+
+const AGO = /^(\d{1,9}) *(s|m|h|d|seconds?|minutes?|hours?|days?) +ago$/i
+
+const FORMS =
+  'Give a time such as 14:05, 14:05:07, "yesterday 14:05", "10 minutes ago" or "2026-11-26 14:05", the id of a backup or its ' +
+  'beginning with the date, such as 20261126, latest, stream, or an archive.'
+
+function timeOf(name: string): number | undefined {
+  const [, amount, unit] = AGO.exec(name.trim()) ?? []
+  return parseTime(amount === undefined ? name : `${amount}${unit!.charAt(0).toLowerCase()}`, Date.now(), 'back')
+}
+
+/**
+ * A moment of a stream, as a name of a backup: `stream` for its end, or a time; undefined for `latest` and ids. Throws a usage error
+ * for anything else.
+ */
 function momentOf(name: string): { at: number | undefined } | undefined {
   if (name === STREAM) return { at: undefined }
-  const at = name.includes(':') || /^\d{4}-\d{2}-\d{2}$/.test(name) ? parseTime(name, Date.now(), 'back') : undefined
-  return at === undefined ? undefined : { at }
+  if (name === 'latest' || ID_PREFIX.test(name)) return undefined
+  const at = timeOf(name)
+  if (at !== undefined) return { at }
+  const looksLikeTime = /^(yesterday +|\d{4}-\d{2}-\d{2}[T ])?\d{1,2}:\d{2}(:\d{2})?|^\d{4}-\d{2}-\d{2}$/i.test(name)
+  if (name.trim() === '') throw usage(`An empty name is no backup. ${FORMS}`)
+  if (looksLikeTime) throw usage(`There is no such time as "${name}". ${FORMS}`)
+  const isNow = /^now$/i.test(name.trim()) ? ' The end of a stream is "stream", and the newest backup "latest".' : ''
+  throw usage(`"${name}" is neither a moment nor a backup.${isNow} ${FORMS}`)
 }
 
 /** The search location from flags and environment. */

@@ -10,8 +10,8 @@ export function formatTime(ms: number, withSeconds = false): string {
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}${seconds}`
 }
 
-const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/
-const YESTERDAY = /^yesterday +(\d{1,2}:\d{2}(?::\d{2})?)$/i
+const TIME_OF_DAY = /^(\d{1,2}):(\d{2})(?::(\d{2}(?:\.\d{1,3})?))?$/
+const YESTERDAY = /^yesterday +(\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)$/i
 const DATE = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})?)?$/i
 
 /** Times that ISO 8601 writes with four-digit years, ms since 1970. */
@@ -47,9 +47,9 @@ const partsOf = ([, hours, minutes, seconds = '0']: readonly string[]): Time => 
 
 /** A time of the day that is `days` after today; undefined if no day has it. */
 function timeOn(days: number, [hours, minutes, seconds]: Time, now: number): number | undefined {
-  if (hours > 23 || minutes > 59 || seconds > 59) return undefined
+  if (hours > 23 || minutes > 59 || seconds >= 60) return undefined
   const at = new Date(now)
-  at.setHours(hours, minutes, seconds, 0)
+  at.setHours(hours, minutes, Math.floor(seconds), Math.round((seconds % 1) * 1_000))
   // By the calendar: days with a clock change do not have 24 hours.
   at.setDate(at.getDate() + days)
   return at.getTime()

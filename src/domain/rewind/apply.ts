@@ -9,6 +9,7 @@ import type { FileEntry, Files, TreeEntry } from '../files/files.ts'
 import { insertRowsIn, ownValues, rowIn, type Sync, type WholeRow } from '../sync/sync.ts'
 import type { Difference, Replacement } from './difference.ts'
 import type { PastDatabase } from './past-database.ts'
+import type { RewindLock } from './rewind-lock.ts'
 
 /** Something that stayed as it was, and why. */
 export interface Failure {
@@ -30,6 +31,7 @@ interface Work {
   pastUser: number
   difference: Difference
   job: JobContext
+  lock: Pick<RewindLock, 'assertHeld'>
 }
 
 function* chunksOf<T>(items: readonly T[], size: number): Generator<T[]> {
@@ -149,7 +151,7 @@ async function changeRows({ sync }: ApplyParts, { user, past, pastUser, differen
 const ROWS = 100
 
 /** Deleted rows get new ids, because clients have seen that the old ones are gone. */
-async function insertRows({ database, clock }: ApplyParts, { user, past, pastUser, difference }: Work) {
+async function insertRows({ database, clock }: ApplyParts, { user, past, pastUser, difference, lock }: Work) {
   const failures: Failure[] = []
 
   async function insert(table: TableName, ids: readonly number[]): Promise<void> {
@@ -165,7 +167,11 @@ async function insertRows({ database, clock }: ApplyParts, { user, past, pastUse
       })
     }
     try {
-      await database.write({ accounts: [user] }, async (tx) => void (await insertRowsIn(tx, user, rows, now)))
+      await database.write({ accounts: [user] }, async (tx) => {
+        // An insertion has no version to compare, so that a second rewind would insert the rows again.
+        await lock.assertHeld(tx)
+        await insertRowsIn(tx, user, rows, now)
+      })
     } catch (error) {
       if (!isFault(error)) throw error
       if (ids.length === 1) failures.push({ what: rowName(table, ids[0]!), why: error.message })

@@ -12,9 +12,11 @@ import { accountStateOf } from './account-state.ts'
 import { applyDifference, type ApplyParts, type Failure } from './apply.ts'
 import { bytesOf, differenceOf, type Difference } from './difference.ts'
 import { openPastDatabase, type PastDatabase } from './past-database.ts'
+import { lockRewind, rewindHistory, type RewindLock } from './rewind-lock.ts'
 
 export type { Difference, TableDifference } from './difference.ts'
 export type { Failure } from './apply.ts'
+export type { RewindLock, SavedState, UnfinishedRewind } from './rewind-lock.ts'
 
 interface Parts extends ApplyParts {
   accounts: Pick<Accounts, 'details'>
@@ -33,8 +35,8 @@ export interface Past {
 export interface RewindPlan {
   username: string
   difference: Difference
-  /** Makes the account as it was. Returns what stayed as it is. */
-  execute(job: JobContext): Promise<Failure[]>
+  /** Makes the account as it was, while it holds the lock. Returns what stayed as it is. */
+  execute(job: JobContext, lock: RewindLock): Promise<Failure[]>
   close(): Promise<void>
 }
 
@@ -82,6 +84,12 @@ export function makeRewind(parts: Parts) {
   }
 
   return {
+    /** Lets this process alone rewind an account. Fault `not_found`; throws `RewindBusy`. */
+    lock: async (username: string): Promise<RewindLock> => lockRewind(parts, await accounts.details(username)),
+
+    /** A rewind that was interrupted, and the backups that rewinds made. Fault `not_found`; throws `RewindBusy` while another process runs one. */
+    history: async (username: string, own?: RewindLock) => rewindHistory(parts, await accounts.details(username), own),
+
     /**
      * Compares an account with its state in a backup, and changes nothing yet. Faults: `not_found`, `quota_exceeded`. Throws
      * `OtherAccount` and `DamagedBackup`.
@@ -95,13 +103,14 @@ export function makeRewind(parts: Parts) {
         return {
           username: account.username,
           difference,
-          async execute(applying) {
+          async execute(applying, lock) {
             const failures = await applyDifference(parts, {
               user: account.id,
               past,
               pastUser,
               difference,
               job: applying,
+              lock,
             })
             const detail = { backup: manifest.id, state_of: manifest.created_at, failures: failures.length }
             await database.write({ accounts: [account.id] }, (tx) =>

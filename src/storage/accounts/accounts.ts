@@ -207,6 +207,7 @@ export async function deleteAccount(tx: Writer, id: number): Promise<void> {
   await tx.q.deleteFrom('users').where('id', '=', id).execute()
   // Delete afterwards, because the cascade adds rows. The collector finds these contents.
   await tx.q.deleteFrom('released_contents').where('user_id', '=', id).execute()
+  await tx.q.deleteFrom('instance').where('key', '=', `rewind:${id}`).execute()
   tx.notify('access', id, 0)
 }
 

@@ -50,6 +50,11 @@ class NoPlace extends Error {
   readonly exitCode = 2
 }
 
+/** An encrypted backup cannot be stored in a folder without encryption. */
+class NotEncrypted extends BadRepository {
+  override name = 'NotEncrypted'
+}
+
 interface TargetOptions {
   to: string
   encrypt: boolean
@@ -57,12 +62,30 @@ interface TargetOptions {
   recheck?: boolean
   /** Start a new repository even where one existed before. */
   startsOver: boolean
+  /** The key of another folder, for a new one: the passphrase of that folder opens both. */
+  sameKey?: SealedKey | undefined
+}
+
+interface SealedKey {
+  sealed: Uint8Array
+  key: Uint8Array
+}
+
+/** The key of an encrypted folder of backups. Throws `DamagedBackup` if no passphrase could open its copy. */
+export async function sealedKeyIn(
+  folder: string,
+  seeking: Pick<Seeking, 'dataDir' | 'env'>,
+  passphrases: Passphrases,
+): Promise<SealedKey> {
+  const sealed = await sealedKeyOf(folder)
+  const { key } = await openFolder(folder, seeking, passphrases)
+  return { sealed, key: key! }
 }
 
 /** The destination of a new backup. Problems are thrown before anything is written. */
 export async function backupTarget(
   { domain, directory }: Pick<BackupContext, 'domain' | 'directory'>,
-  { to, encrypt, startsOver, recheck = false }: TargetOptions,
+  { to, encrypt, startsOver, recheck = false, sameKey }: TargetOptions,
   passphrases: Passphrases,
 ): Promise<Target> {
   const place = resolve(to)
@@ -91,18 +114,20 @@ export async function backupTarget(
       `The backups that were in ${place} are gone: is the disk mounted? To start over there, add --new.`,
       8,
     )
-  const passphrase = encrypt ? await passphrases.chosen() : undefined
+  const passphrase = encrypt && !sameKey ? await passphrases.chosen() : undefined
   return {
     place,
     encrypted: encrypt,
     async open(blobs) {
-      const made = passphrase === undefined ? undefined : randomBytes(32)
-      const sealed = made && (await sealKey(made, passphrase!, passphrases.work))
+      const made = sameKey?.key ?? (passphrase === undefined ? undefined : randomBytes(32))
+      const sealed = made && (sameKey?.sealed ?? (await sealKey(made, passphrase!, passphrases.work)))
       const header = await createRepository(place, domain.instance.identity.server_id, sealed)
       if (!made) return addToRepository(place, header, undefined, blobs)
       // Another process may have created it at the same moment, with another key.
       const stored = await sealedKeyOf(place)
-      const key = Buffer.from(sealed!).equals(stored) ? made : await openKey(stored, passphrase!)
+      const key = Buffer.from(sealed!).equals(stored)
+        ? made
+        : await openKey(stored, passphrase ?? (await passphrases.known()))
       await keepKey(directory.path, header.repository, key)
       return addToRepository(place, header, key, blobs)
     },
@@ -119,7 +144,7 @@ async function existingTarget(
   if (header.server_id !== domain.instance.identity.server_id)
     throw new BadRepository(`${place} holds the backups of another server: give another folder.`, 8)
   if (encrypt && !header.encrypted)
-    throw new BadRepository(`The backups in ${place} were started without encryption: give another folder.`, 6)
+    throw new NotEncrypted(`The backups in ${place} were started without encryption: give another folder.`, 6)
   let key: Uint8Array | undefined
   let problem: string | undefined
   if (header.encrypted) {
@@ -243,12 +268,12 @@ export async function backupSource(
   seeking: Seeking,
   passphrases: Passphrases,
 ): Promise<BackupSource & Partial<Pick<MomentSource, 'at' | 'shortfall'>>> {
-  const moment = backup === undefined ? undefined : seeking.momentOf?.(backup)
   if (backup !== undefined && (isArchiveName(backup) || (await isFile(backup)))) {
     const path = resolve(backup)
     if (!(await isFile(path))) throw new BadRepository(`There is no file ${path}.`, 5)
     return openArchive(path, passphrases.known)
   }
+  const moment = backup === undefined ? undefined : seeking.momentOf?.(backup)
   const { folder, header, key } = await backupFolder(seeking, passphrases)
   if (moment === undefined) return readRepository(folder, header, key)
   const temporary = await makeLockedFolder('svc-stream-', seeking.temp)
@@ -277,7 +302,7 @@ function latestOf(ids: readonly string[]): string {
   )
 }
 
-/** Resolves a name to an id: an id, a unique prefix, `latest`, or the only id of an archive. */
+/** Resolves a name to an id: an id, a unique prefix of at least the date, `latest`, or the only id of an archive. */
 export async function backupNamed(source: BackupSource, name: string): Promise<string> {
   const ids = await source.ids()
   if ('shortfall' in source) return ids[0]!
@@ -288,6 +313,9 @@ export async function backupNamed(source: BackupSource, name: string): Promise<s
   }
   if (name === 'latest') return latestOf(ids)
   if (isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place)) return ids.at(-1)!
+  // A shorter one would name whatever backup happens to be the only one.
+  if (name.length < 'YYYYMMDD'.length)
+    throw new BadRepository(`"${name}" is no backup: give an id, or its beginning with the date, such as 20261126.`, 2)
   const matching = ids.includes(name) ? [name] : ids.filter((id) => id.startsWith(name))
   if (matching.length > 1)
     throw new BadRepository(

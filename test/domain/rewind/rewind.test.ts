@@ -193,7 +193,9 @@ test('what somebody changes after the comparison stays as it is and is named', a
   await ada.put('/Photos/README.txt', 'by hand')
   await ada.put('/Photos/dog.jpg', 'by hand')
   await ada.push({ table: 'svc_notes', operation: 'UPDATE', data: { id: edited!, content: 'by hand' } })
-  const failures = await plan.execute({})
+  const lock = await server.local.domain.rewind.lock('ada')
+  const failures = await plan.execute({}, lock)
+  await lock.release()
   await plan.close()
   await source.close()
   expect(failures.map(({ what }) => what).sort()).toEqual(
