@@ -71,7 +71,7 @@ test('an event repeats every week on two days, in every view, and ends on a day'
   await dialog.getByLabel('Until', { exact: true }).selectOption('A day')
   await dialog.getByLabel('Last day').fill('2026-04-02')
   expect(await visited.flaws()).toEqual([])
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await expect.poll(() => shown(app, 'Choir')).toEqual(['03-24 19:00–20:30', '03-26 19:00–20:30'])
   await expect.poll(rows).toMatchObject([
     {
@@ -111,10 +111,10 @@ test('one occurrence is changed, moved by keys and deleted, and the others stay'
   // Looking at an occurrence stores nothing.
   await day(app, '03-24').getByRole('button', { name: 'Piano' }).click()
   expect(await dialog.getByLabel('Begins').inputValue()).toBe('2026-03-24T09:00')
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await day(app, '03-25').getByRole('button', { name: 'Piano' }).click()
   await dialog.getByLabel('Title').fill('Recital')
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await expect.poll(() => shown(app, 'Recital')).toEqual(['03-25 09:00–10:00'])
   await expect.poll(() => shown(app, 'Piano')).toHaveLength(6)
   await expect
@@ -204,7 +204,7 @@ test('all of a series are changed, and deleted with what was changed in it', asy
   await dialog.getByLabel('A change is for').selectOption('All events of the series')
   await dialog.getByLabel('Title').fill('Flute')
   await dialog.getByLabel('Begins').fill('2026-03-02T10:00')
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await expect
     .poll(() => shown(app, 'Flute'))
     .toEqual(['03-23 10:00–11:00', '03-24 10:00–11:00', '03-27 10:00–11:00', '03-28 10:00–11:00', '03-29 10:00–11:00'])

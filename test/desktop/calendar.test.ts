@@ -50,7 +50,7 @@ test('an event is drawn, moved and made longer with the mouse, and goes back', a
   await dragFromTo(page, await pointOf(app, today, 10), await pointOf(app, today, 11.5))
   const dialog = app.getByRole('dialog')
   await dialog.getByLabel('Title').fill('Engine')
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   const at = (hours: string): string => `${today}T${hours}:00.000Z`
   await expect.poll(rows).toMatchObject([{ title: 'Engine', starts_at: at('10:00'), ends_at: at('11:30') }])
 

@@ -65,7 +65,7 @@ test('tasks are added, sorted by what is due, edited and ticked off', async () =
   await dialog.getByLabel('Note').fill(HOSTILE)
   await saved(app)
   await expectSound(visited, app)
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await app.getByRole('heading', { name: 'Later 1' }).waitFor()
 
   await app.getByRole('checkbox', { name: 'Done: Rent' }).click()
@@ -154,7 +154,7 @@ test('bookmarks open pages of the web and nothing else, and are sorted into fold
   await dialog.getByLabel('Folder').fill('Drinks')
   await saved(app)
   await expectSound(visited, app)
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   const link = app.getByRole('link', { name: HOSTILE })
   expect(await link.getAttribute('rel')).toContain('noopener')
   await visited.context.route('https://example.org/**', (route) => route.fulfill({ body: 'tea' }))
@@ -221,7 +221,7 @@ test('the calendar keeps moments in every time zone, and whole days on their day
     .poll(rows)
     .toMatchObject([{ all_day: true, starts_at: '2027-03-14T00:00:00Z', ends_at: '2027-03-15T00:00:00Z' }])
   await expectSound(visited, app)
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
 
   const today = await app.evaluate<string>(`new Intl.DateTimeFormat('sv').format(new Date())`)
   await insert({ title: 'Whole day', all_day: true, starts_at: `${today}T00:00:00Z` })
@@ -232,7 +232,7 @@ test('the calendar keeps moments in every time zone, and whole days on their day
   await visited.page.keyboard.press('Enter')
   await dialog.getByLabel('Title').fill('By keys')
   await saved(app)
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await app.getByLabel('View').selectOption('Week')
   await app
     .getByRole('button', { name: /Whole day|By keys/ })
@@ -281,7 +281,7 @@ test('finance adds up to the cent, filters by month, and saves what it shows as 
     })
   await expectSound(visited, app)
   await visited.page.setViewportSize({ width: 1_000, height: 560 })
-  const done = dialog.getByRole('button', { name: 'Done' })
+  const done = dialog.getByRole('button', { name: 'Save and close' })
   const isInSight = (): Promise<boolean> =>
     done.evaluate((it) => it.getBoundingClientRect().bottom < it.ownerDocument.defaultView!.innerHeight)
   await expect.poll(isInSight).toBe(true)

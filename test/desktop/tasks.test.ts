@@ -46,6 +46,10 @@ test('a task has an hour in its time zone, and is overdue when it has passed', a
   await today.locator('.task', { hasText: 'Call' }).getByText('Today, 12:30').waitFor()
   await today.locator('.task', { hasText: 'Tea' }).getByText('Overdue:').waitFor({ state: 'attached' })
   expect(await today.locator('.is-overdue').count()).toBe(1)
+  await app.getByText('(unknown time zone Mars/Base)').waitFor()
+  await app.getByRole('button', { name: 'Odd', exact: true }).click()
+  await app.getByText('The time zone Mars/Base is unknown, so the time is taken for UTC.').waitFor()
+  await visited.page.keyboard.press('Escape')
 
   await app.getByLabel('Add a task').fill('Bread')
   await visited.page.keyboard.press('Enter')
@@ -134,7 +138,7 @@ test('tasks become sub-tasks by keys and by menu, which screen readers are told'
   const dialog = app.getByRole('dialog', { name: 'Sub-task' })
   await dialog.getByText('Part of “Beta”').waitFor()
   await dialog.getByLabel('Title').fill('Delta')
-  await dialog.getByRole('button', { name: 'Done' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
   await expect.poll(() => level('Delta')).toBe('3')
   await expect.poll(async () => (await rows()).length).toBe(4)
   expect(await visited.flaws()).toEqual([])
@@ -166,5 +170,28 @@ test('nothing is lost with a parent: not by its deletion, nor by a cycle or a pa
   await expect
     .poll(() => app.locator('.task[aria-level="2"]').allTextContents())
     .toContainEqual(expect.stringContaining('Part of “Parent”'))
+  expectQuiet(visited)
+})
+
+test('lists are counted alike, a task is not part of itself, and a date in another year has its year', async () => {
+  const { visited, app } = await withTasks([
+    { title: 'Self', uid: 'self', parent_uid: 'self', due_on: '2026-11-20' },
+    { title: 'Later', parent_uid: 'self' },
+    { title: 'Leap', due_on: '2024-02-29', rrule: 'FREQ=YEARLY;INTERVAL=4' },
+  ])
+  await app.getByRole('button', { name: 'Overdue 2' }).waitFor()
+  await app.getByRole('heading', { name: 'Overdue 2' }).waitFor()
+  await app.getByRole('button', { name: 'Self', exact: true }).click()
+  const dialog = app.getByRole('dialog')
+  expect(await dialog.getByText('Part of').count()).toBe(0)
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await app.getByText('“Self” is deleted on this and all other devices.').waitFor()
+  await app.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  await app.getByLabel('Done: Leap').click()
+  await app
+    .getByText('is due again on Tuesday, February 29, 2028')
+    .or(app.getByText('is due again on Tuesday 29 February 2028'))
+    .waitFor()
   expectQuiet(visited)
 })

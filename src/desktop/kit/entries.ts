@@ -20,6 +20,8 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const drafts = makeAutosave(table, 'drafts')
   const open = signal<string | undefined>(undefined)
   const newEntry = signal<Entry<N> | undefined>(undefined)
+  /** A new entry as it was opened. */
+  let created: Entry<N> | undefined
 
   const { all, find } = overlayDrafts(table, drafts, blank)
 
@@ -59,6 +61,8 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     draftOf,
     /** Whether nothing of a new entry was sent yet. */
     isNew: (entry: Entry<N>): boolean => newEntry.value?.key === entry.key,
+    /** Whether nothing was entered in a new entry yet. */
+    isUntouched: (entry: Entry<N>): boolean => newEntry.value === created && created?.key === entry.key,
     /** Changes an entry; it is saved after a delay. */
     write(entry: Entry<N>, fields: Partial<Fields<N>>): void {
       const fresh = newEntry.peek()
@@ -73,7 +77,8 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     },
     create(fields: Partial<Fields<N>> = {}): void {
       const key = uuid()
-      newEntry.value = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
+      created = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
+      newEntry.value = created
       open.value = key
     },
     fieldsOf,

@@ -81,6 +81,7 @@ export function EntryAlert<N extends TableName>({
 
 export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
   const state = of.draftOf(entry)?.state
+  if (of.isUntouched(entry)) return <span class="state" role="status" />
   const isSaved = state === undefined && entry.row !== undefined
   return (
     <span class="state" role="status">
@@ -125,7 +126,7 @@ export function EntryDialog<N extends TableName>({
           {common('delete')}
         </Button>
         <Button kind="main" onClick={of.close}>
-          {words('done')}
+          {words('save_and_close')}
         </Button>
       </footer>
     </Dialog>

@@ -4,7 +4,7 @@ import { catalogue } from './language.ts'
 export const entryWords = catalogue(
   {
     delete_title: 'Delete this?',
-    delete_text: (name: string) => `“${name}” is deleted permanently, on this and all other devices.`,
+    delete_text: (name: string) => `“${name}” is deleted on this and all other devices.`,
     deleted: 'Deleted.',
     undo: 'Undo',
     saving: 'Saving …',
@@ -17,12 +17,12 @@ export const entryWords = catalogue(
     as_new: 'Save as a new entry',
     their_version: 'Show the other version',
     empty_value: 'empty',
-    done: 'Done',
+    save_and_close: 'Save and close',
     none_found: 'Nothing found',
   },
   {
     delete_title: 'Diesen Eintrag löschen?',
-    delete_text: (name) => `„${name}“ wird auf diesem und allen anderen Geräten endgültig gelöscht.`,
+    delete_text: (name) => `„${name}“ wird auf diesem und allen anderen Geräten gelöscht.`,
     deleted: 'Gelöscht.',
     undo: 'Rückgängig',
     saving: 'Wird gespeichert …',
@@ -35,7 +35,7 @@ export const entryWords = catalogue(
     as_new: 'Als neuen Eintrag speichern',
     their_version: 'Andere Version anzeigen',
     empty_value: 'leer',
-    done: 'Fertig',
+    save_and_close: 'Speichern und schließen',
     none_found: 'Nichts gefunden',
   },
 )

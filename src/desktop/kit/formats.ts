@@ -33,6 +33,12 @@ export const formatDateTime = (timestamp: Timestamp): string =>
 export const formatDay = (timestamp: Timestamp, style: 'long' | 'short' = 'long'): string =>
   dateFormat({ weekday: style, day: 'numeric', month: style }).format(new Date(timestamp))
 
+/** The same, with the year if it is not the current one. */
+export const formatDayInYear = (timestamp: Timestamp, now = new Date()): string =>
+  new Date(timestamp).getFullYear() === now.getFullYear()
+    ? formatDay(timestamp)
+    : dateFormat({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(timestamp))
+
 /** `Sun`. */
 export const formatWeekday = (timestamp: Timestamp): string =>
   dateFormat({ weekday: 'short' }).format(new Date(timestamp))

@@ -14,6 +14,10 @@ export function dueMoment({ due_on, due_time, tzid }: Due): number | undefined {
   return momentAtClock(Date.parse(`${due_on}T${due_time}Z`), tzid !== null && isZone(tzid) ? tzid : 'UTC')
 }
 
+/** The time zone of a task if the browser does not know it; its hour is then that of UTC. */
+export const unknownZone = ({ due_time, tzid }: Due): string | undefined =>
+  due_time !== null && tzid !== null && !isZone(tzid) ? tzid : undefined
+
 /** The day when a task is due, in the browser's time zone. */
 export function dueDay(due: Due): string | null {
   const moment = dueMoment(due)

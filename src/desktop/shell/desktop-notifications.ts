@@ -20,6 +20,9 @@ const MAX_NOTIFICATIONS = 50
 export const notifications = signal<readonly DesktopNotification[]>([])
 export const unreadCount = computed(() => notifications.value.filter(({ isRead }) => !isRead).length)
 
+/** Whether the list is open. */
+export const listOpen = signal(false)
+
 let lastId = 0
 
 /** Adds a notification to the list; unless `isSilent`, a toast shows it. */

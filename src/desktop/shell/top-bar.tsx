@@ -10,7 +10,8 @@ import { AppIcon } from './app-icon.tsx'
 import { appName, sourceName } from './app-name.ts'
 import { online } from './feed.ts'
 import { helpOpen, launcherOpen } from './key-bindings.ts'
-import { clearNotifications, notifications, markAllRead, unreadCount } from './desktop-notifications.ts'
+import { clearNotifications, listOpen, notifications, markAllRead, unreadCount } from './desktop-notifications.ts'
+import { Reminders } from './reminders/reminder-cards.tsx'
 import { setPreferences, preferences } from './preferences.ts'
 import { lockDesktop, signOut, user } from './session.ts'
 import { WindowButtons } from './window-buttons.tsx'
@@ -29,6 +30,7 @@ function Clock() {
 function Notifications({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={words('notifications')} onClose={onClose}>
+      <Reminders onOpen={onClose} />
       {notifications.value.length === 0 && <p class="soft">{words('no_notifications')}</p>}
       <ul class="notices">
         {notifications.value.map(({ id, slug, title, text, path, at }) => (
@@ -102,7 +104,6 @@ function AccountMenu() {
 }
 
 export function Bar() {
-  const [noticesOpen, setNoticesOpen] = useState(false)
   const count = unreadCount.value
   const one = front.value
   // On phones, the bar also serves as title bar of the window.
@@ -125,7 +126,7 @@ export function Bar() {
           icon={Bell}
           label={count > 0 ? `${words('notifications')} (${count})` : words('notifications')}
           onClick={() => {
-            setNoticesOpen(true)
+            listOpen.value = true
             markAllRead()
           }}
         />
@@ -138,7 +139,7 @@ export function Bar() {
       {!ofWindow && <Clock />}
       <AccountMenu />
       {ofWindow && <WindowButtons window={ofWindow} />}
-      {noticesOpen && <Notifications onClose={() => setNoticesOpen(false)} />}
+      {listOpen.value && <Notifications onClose={() => void (listOpen.value = false)} />}
     </header>
   )
 }

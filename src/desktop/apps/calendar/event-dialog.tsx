@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
+import { isZone } from '../../../base/zoned-time.ts'
 import { EntryField } from '../../kit/entry-field.tsx'
 import { EntryDialog, EntryAlert } from '../../kit/entry-controls.tsx'
 import { Select, Switch, TextField } from '../../kit/field.tsx'
@@ -135,10 +136,14 @@ function ScopeField({ of, scope }: { of: Recurring; scope: Scope }) {
   )
 }
 
-/** The zone in which the times are shown, and that of a series if it is another. */
-function zoneText({ tzid }: Event): string {
+/** The zone in which the times are shown, and that of the event if it is another. */
+function zoneText({ tzid, rrule, rdates }: Event): string {
   const own = ownZone()
-  return tzid === null || tzid === own ? own : words('zone_of_series', own, tzid)
+  const repeats = rrule !== null || rdates !== null
+  const zone = tzid ?? (repeats ? 'UTC' : own)
+  const text = words('zone', own)
+  if (!isZone(zone)) return `${text} ${words('zone_unknown', zone)}`
+  return zone === own ? text : `${text} ${words(repeats ? 'zone_of_series' : 'zone_of_event', zone)}`
 }
 
 export function EventDialog({ event }: { event: Event }) {
@@ -165,7 +170,7 @@ export function EventDialog({ event }: { event: Event }) {
         />
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
-        {!event.all_day && <p class="event-zone">{words('zone', zoneText(event))}</p>}
+        {!event.all_day && <p class="event-zone">{zoneText(event)}</p>}
       </div>
     </EntryDialog>
   )

@@ -44,7 +44,7 @@ export function dayFromNow(days: number, from = new Date(now.value)): string {
   return today(new Date(from.getFullYear(), from.getMonth(), from.getDate() + days))
 }
 
-function groupOf(task: Task): Group {
+export function groupOf(task: Task): Group {
   const day = dueDay(task)
   if (task.done) return 'done'
   if (day === null) return 'undated'

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { entryWords } from '../../kit/entry-words.ts'
 import { addDays, noonOf } from '../../kit/days.ts'
-import { formatDay } from '../../kit/formats.ts'
+import { formatDayInYear } from '../../kit/formats.ts'
 import { expand } from '../../kit/recurrence/expand.ts'
 import { uuid } from '../../kit/rows.ts'
 import { dueMoment } from '../../kit/task-times.ts'
@@ -46,7 +46,7 @@ function repeat(task: Task, next: NextDue): void {
     const added = entries.find(copy)
     if (added) void entries.remove(added).catch(toastError)
   }
-  const text = words('due_again', nameOf(task), formatDay(noonOf(next.due_on)))
+  const text = words('due_again', nameOf(task), formatDayInYear(noonOf(next.due_on)))
   toast(text, { action: { label: entryWords('undo'), run: undo } })
 }
 

@@ -4,6 +4,7 @@ import { TextField } from '../../kit/field.tsx'
 import { ownZone } from '../../kit/local-day.ts'
 import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
+import { unknownZone } from '../../kit/task-times.ts'
 import { dayFromNow, entries, tree, type Task } from './store.ts'
 import { priorities, priorityOf } from './task-line.tsx'
 import { words } from './words.ts'
@@ -12,11 +13,13 @@ import { words } from './words.ts'
 function TimeField({ task }: { task: Task }) {
   const { due_on, due_time, tzid } = task
   const isOther = due_time !== null && tzid !== ownZone()
+  const unknown = unknownZone(task)
   return (
     <TextField
       label={words('due_time')}
       type="time"
       value={due_time ?? ''}
+      problem={unknown === undefined ? undefined : words('unknown_zone_utc', unknown)}
       hint={isOther ? words('zone', tzid ?? 'UTC') : undefined}
       onText={(text) =>
         entries.write(
@@ -50,7 +53,7 @@ function TaskRepeat({ task, first }: { task: Task; first: string }) {
 
 export function TaskDialog({ task }: { task: Task }) {
   const entryProps = { of: entries, entry: task }
-  const parent = task.parent_uid === null ? undefined : tree.value.withUid(task.parent_uid)
+  const parent = tree.value.parentOf(task)
   return (
     <EntryDialog {...entryProps} name={task.title || words('untitled')} title={words(parent ? 'part' : 'task')}>
       <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />

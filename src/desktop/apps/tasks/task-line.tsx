@@ -4,7 +4,7 @@ import { confirmAndRemove } from '../../kit/entry-controls.tsx'
 import { formatDate, formatTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
-import { dueDay, dueMoment } from '../../kit/task-times.ts'
+import { dueDay, dueMoment, unknownZone } from '../../kit/task-times.ts'
 import { common } from '../../kit/words.ts'
 import { dayFromNow, entries, isOverdue, tree, type Line, type Task } from './store.ts'
 import { createPart, finish, finishing, indent, outdent, taskAbove } from './task-actions.ts'
@@ -31,7 +31,10 @@ function dayText(day: string): string {
 function dueText(task: Task): string {
   const moment = dueMoment(task)
   const day = dayText(dueDay(task)!)
-  return moment === undefined ? day : `${day}, ${formatTime(moment)}`
+  if (moment === undefined) return day
+  const unknown = unknownZone(task)
+  const text = `${day}, ${formatTime(moment)}`
+  return unknown === undefined ? text : `${text} (${words('unknown_zone', unknown)})`
 }
 
 function Due({ task }: { task: Task }) {

@@ -20,7 +20,7 @@ import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, OfflineBanner } from '../../kit/empty-state.tsx'
-import { add, filter, countOf, entries, groups, shown, searchText, type Group, type Line } from './store.ts'
+import { add, filter, countOf, entries, groupOf, groups, shown, searchText, type Group, type Line } from './store.ts'
 import { announcement } from './task-actions.ts'
 import { TaskDialog } from './task-dialog.tsx'
 import { TaskLine } from './task-line.tsx'
@@ -67,10 +67,12 @@ function Add() {
 function GroupOfTasks({ group, lines }: { group: Group; lines: readonly Line[] }) {
   const limit = useSignal(PAGE_SIZE)
   const hiddenCount = lines.length - limit.value
+  // Tasks that are listed only with the one that they belong to are counted in their own list.
+  const count = lines.filter(({ task }) => groupOf(task) === group).length
   return (
     <section class={`task-group group-${group}`}>
       <h2>
-        {words(group)} <small>{formatNumber(lines.length)}</small>
+        {words(group)} <small>{formatNumber(count)}</small>
       </h2>
       <ul>
         {lines.slice(0, limit.value).map((line) => (

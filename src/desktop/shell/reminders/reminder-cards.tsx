@@ -1,6 +1,7 @@
 import { AlarmClock, BellOff, BellRing } from 'lucide'
 import { Button } from '../../kit/button.tsx'
 import { Icon } from '../../kit/icon.tsx'
+import { listOpen } from '../desktop-notifications.ts'
 import { openApp } from '../windows.ts'
 import { words } from '../words.ts'
 import { acknowledge, appOf, pathOf, ringing, SNOOZE, startText } from './reminders.ts'
@@ -10,12 +11,19 @@ import './reminder-cards.css'
 /** Most reminders that are shown at once. */
 const MAX_CARDS = 3
 
-function Card({ of }: { of: Ringing }) {
+function Card({ of, onOpen }: { of: Ringing; onOpen?: (() => void) | undefined }) {
   const title = of.title || words('untitled')
   return (
     <li class="reminder">
       <Icon of={AlarmClock} />
-      <button type="button" class="reminder-open" onClick={() => openApp(appOf(of), pathOf(of))}>
+      <button
+        type="button"
+        class="reminder-open"
+        onClick={() => {
+          onOpen?.()
+          openApp(appOf(of), pathOf(of))
+        }}
+      >
         <strong dir="auto">{title}</strong>
         <span>{startText(of)}</span>
       </button>
@@ -41,15 +49,15 @@ function AskBrowser() {
   )
 }
 
-/** The reminders that ring. */
-export function ReminderCards() {
+/** The reminders that ring. `onOpen` is called before the app of one is opened. */
+export function Reminders({ onOpen }: { onOpen?: () => void }) {
   const rings = [...ringing.value.values()].toSorted((a, b) => b.at - a.at)
   const hidden = rings.length - MAX_CARDS
   return (
     <section class="reminders" aria-label={words('reminders')} hidden={rings.length === 0}>
       <ul aria-live="assertive">
         {rings.slice(0, MAX_CARDS).map((one) => (
-          <Card key={one.key} of={one} />
+          <Card key={one.key} of={one} onOpen={onOpen} />
         ))}
       </ul>
       {rings.length > 0 && (
@@ -66,3 +74,6 @@ export function ReminderCards() {
     </section>
   )
 }
+
+/** The reminders above the dock. While the notifications are open, they are shown there. */
+export const ReminderCards = () => (listOpen.value ? null : <Reminders />)

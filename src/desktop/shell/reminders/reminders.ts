@@ -5,7 +5,7 @@ import { ownZone, today } from '../../kit/local-day.ts'
 import { makeExpander } from '../../kit/recurrence/expander.ts'
 import { toastError } from '../../kit/toast.tsx'
 import { appBySlug } from '../apps.ts'
-import { notify } from '../desktop-notifications.ts'
+import { markPathRead, notify } from '../desktop-notifications.ts'
 import { onChanges } from '../feed.ts'
 import { call, isUnlocked } from '../session.ts'
 import { startScript } from '../worker-scripts.ts'
@@ -46,6 +46,8 @@ function showOutside(one: Ringing): void {
 
 function set(key: string, one: Ringing | undefined): void {
   const known = ringing.value.get(key)
+  // What was dismissed on another device is read here, too.
+  if (known && !one) markPathRead(appOf(known), pathOf(known))
   if (known?.at === one?.at && known?.title === one?.title && known?.start === one?.start) return
   const rings = new Map(ringing.value)
   if (one) rings.set(key, one)
@@ -84,7 +86,10 @@ const isReminded = (table: string): table is RemindedTable => Object.hasOwn(slug
 /** Ends the ringing of rows, for all devices of the account; with `snoozed`, they ring again then. */
 export async function acknowledge(rings: readonly Ringing[], snoozed?: number): Promise<void> {
   const rest = new Map(ringing.value)
-  for (const { key } of rings) rest.delete(key)
+  for (const one of rings) {
+    rest.delete(one.key)
+    markPathRead(appOf(one), pathOf(one))
+  }
   ringing.value = rest
   const operations = rings.map(({ table, id, at }) => ({
     table,
