@@ -189,9 +189,6 @@ test('lists are counted alike, a task is not part of itself, and a date in anoth
   await app.getByRole('button', { name: 'Cancel' }).click()
   await dialog.getByRole('button', { name: 'Save and close' }).click()
   await app.getByLabel('Done: Leap').click()
-  await app
-    .getByText('is due again on Tuesday, February 29, 2028')
-    .or(app.getByText('is due again on Tuesday 29 February 2028'))
-    .waitFor()
+  await app.getByText(/“Leap” is due again on Tuesday\b.* 2028/).waitFor()
   expectQuiet(visited)
 })
