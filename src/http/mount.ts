@@ -71,7 +71,7 @@ function routeFor({ action, run }: Handler, { domain }: GuardDependencies, guard
   }
 
   async function receive(admitted: Admitted, request: FastifyRequest, reply: FastifyReply) {
-    const payload = withAccessCheck(admitted.access, await readPayload(request))
+    const payload = withAccessCheck(admitted, await readPayload(request))
     try {
       return await respond(admitted, request, reply, payload)
     } catch (error) {

@@ -24,6 +24,6 @@ export interface FileParts {
   bounds: Bounds
   heavy: Heavy
   jobs: Pick<TreeJobs, 'settle' | 'soon'>
-  history: Pick<History, 'trim'>
+  history: Pick<History, 'trim' | 'trimIfDue'>
   flights: UploadAccounting
 }

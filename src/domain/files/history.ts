@@ -23,6 +23,28 @@ const TOGETHER = 100
 /** The history is summed up at most 1/20 of the time. */
 const PATIENCE = 20
 
+/** Time after which the history is summed up even if it did not grow, ms: limits may have changed. */
+const OUTDATED_MS = 60_000
+
+/** When the histories of accounts were summed up. */
+function makeSums() {
+  const known = new Map<number, { at: number; next: number; isPostponed: boolean }>()
+  return {
+    record: (user: number, begun: number, ended: number) =>
+      void known.set(user, { at: ended, next: ended + (ended - begun) * PATIENCE, isPostponed: false }),
+    /** Time until the next sum, ms; not positive if it may be now. */
+    waitOf: (user: number): number => (known.get(user)?.next ?? 0) - performance.now(),
+    postpone(user: number): void {
+      const sum = known.get(user)
+      if (sum) sum.isPostponed = true
+    },
+    isDue(user: number): boolean {
+      const sum = known.get(user)
+      return !sum || sum.isPostponed || performance.now() - sum.at > OUTDATED_MS
+    },
+  }
+}
+
 /** Limits the deleted and overwritten files of an account. */
 export function makeHistory({
   database,
@@ -31,7 +53,7 @@ export function makeHistory({
   allowance,
   jobs,
 }: Parts & { jobs: Pick<TreeJobs, 'settle' | 'settleAll'> }) {
-  const next = new Map<number, number>()
+  const sums = makeSums()
   /** Bytes stored by batches since the last sum. */
   const since = new Map<number, number>()
 
@@ -41,7 +63,7 @@ export function makeHistory({
     const begun = performance.now()
     const { bytes, entries } = await historyOf(database.read, user)
     const ended = performance.now()
-    next.set(user, ended + (ended - begun) * PATIENCE)
+    sums.record(user, begun, ended)
     return { bytes: quota < 0 ? 0 : bytes - Math.floor(quota * historyShare), entries: entries - maxNodes }
   }
 
@@ -80,11 +102,11 @@ export function makeHistory({
 
   async function trim(user: number): Promise<void> {
     since.delete(user)
-    const wait = (next.get(user) ?? 0) - performance.now()
+    const wait = sums.waitOf(user)
     if (wait > 0) {
       // The next request trims instead.
-      if (wait < SHORT_MS) await new Promise((resolve) => setTimeout(resolve, wait))
-      else return
+      if (wait >= SHORT_MS) return sums.postpone(user)
+      await new Promise((resolve) => setTimeout(resolve, wait))
     }
     for (let over = await excess(user); over.bytes > 0 || over.entries > 0; over = await excess(user))
       if (!(await removeOldest(user, over))) break
@@ -94,6 +116,11 @@ export function makeHistory({
   return {
     /** Trims an account's history to its limits, oldest first. */
     trim,
+
+    /** The same after a change that cannot have let it grow, if it is due for another reason. */
+    async trimIfDue(user: number): Promise<void> {
+      if (sums.isDue(user)) await trim(user)
+    },
 
     /** Trims during a batch, once it has stored a quarter of the quota. */
     async grown(user: number, bytes: number): Promise<void> {

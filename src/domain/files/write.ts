@@ -192,7 +192,8 @@ export const makeWrite = (parts: Parts) => {
         await publish(received.staged, storing, scope)
         const written = await database.write(scope, (tx) => storing(tx, received.staged))
         keep(received.staged)
-        await history.trim(user)
+        // A new file leaves no version behind.
+        await (written.version > 1 ? history.trim(user) : history.trimIfDue(user))
         return { path, ...written }
       } finally {
         await settle(received.staged)

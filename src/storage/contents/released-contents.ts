@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from 'kysely'
-import type { Database, Reader, SchemaDialect, Writer } from '../engine/database.ts'
+import { first, prepared, type Database, type Reader, type SchemaDialect, type Writer } from '../engine/database.ts'
 import { nextTurn } from '../engine/event-loop.ts'
 
 // Contents of deleted files and versions, by the account they counted for. Other rows may still or again reference
@@ -40,13 +40,16 @@ export const releasingSchema = ({
   ),
 ]
 
+const releasedQuery = prepared<{ user: number }, { bytes: number | null; entries: number }>(({ q, p }) =>
+  q
+    .selectFrom('released_contents')
+    .select(({ fn }) => [fn.countAll<number>().as('entries'), fn.sum<number | null>('size').as('bytes')])
+    .where('user_id', '=', p.user),
+)
+
 /** Released contents of an account that were not checked yet. */
 export async function releasedBy(on: Reader, user: number): Promise<{ bytes: number; entries: number }> {
-  const { bytes, entries } = await on.q
-    .selectFrom('released_contents')
-    .select(({ fn }) => [fn.countAll().as('entries'), fn.sum('size').as('bytes')])
-    .where('user_id', '=', user)
-    .executeTakeFirstOrThrow()
+  const { bytes, entries } = (await first(releasedQuery(on, { user })))!
   return { bytes: Number(bytes), entries: Number(entries) }
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Writer } from '../engine/database.ts'
+import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 
 // Deleted and overwritten files that an account can still restore: its history.
 
@@ -13,23 +13,28 @@ export interface History {
 const trashed = (user: number) => sql`from nodes where user_id = ${user} and trash_id is not null
   and trash_id not in (select id from trash where state <> 'kept' and state <> 'marking')`
 
+const historyQuery = prepared<{ user: number }, History>(({ q, p }) => ({
+  compile: () =>
+    sql<History>`select sum(bytes) as bytes, sum(entries) as entries from (
+      select coalesce(sum(size), 0) as bytes, count(*) as entries ${trashed(p.user)}
+      union all select coalesce(sum(size), 0), count(*) from versions where user_id = ${p.user}
+    ) parts`.compile(q),
+}))
+
 export async function historyOf(on: Reader, user: number): Promise<History> {
-  const { rows } = await sql<{
-    bytes: number
-    entries: number
-  }>`select sum(bytes) as bytes, sum(entries) as entries from (
-      select coalesce(sum(size), 0) as bytes, count(*) as entries ${trashed(user)}
-      union all select coalesce(sum(size), 0), count(*) from versions where user_id = ${user}
-    ) parts`.execute(on.q)
-  return { bytes: Number(rows[0]!.bytes), entries: Number(rows[0]!.entries) }
+  const { bytes, entries } = (await first(historyQuery(on, { user })))!
+  return { bytes: Number(bytes), entries: Number(entries) }
 }
 
+const liveNodesQuery = prepared<{ user: number }, { count: number }>(({ q, p }) => ({
+  compile: () =>
+    sql<{ count: number }>`select (select count(*) from nodes where user_id = ${p.user}) -
+      (select count(*) from nodes where user_id = ${p.user} and trash_id is not null) as count`.compile(q),
+}))
+
 /** Live files and folders of an account, including its root. */
-export async function liveNodes(on: Reader, user: number): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select (select count(*) from nodes where user_id = ${user}) -
-    (select count(*) from nodes where user_id = ${user} and trash_id is not null) as count`.execute(on.q)
-  return Number(rows[0]!.count)
-}
+export const liveNodes = async (on: Reader, user: number): Promise<number> =>
+  Number((await first(liveNodesQuery(on, { user })))!.count)
 
 /** The oldest trash entry with something that counts for the account, and whose trash it is in. */
 export async function oldestTrash(on: Reader, user: number) {
