@@ -204,3 +204,27 @@ test('a moment is one that exists, in a form that is told', async () => {
     ])
   expect((await rewind('--to', id.slice(0, 8))).code).toBe(0)
 })
+
+test('a rewind names what it moves to the trash, what clients do then, and where else the present state can go', async () => {
+  const { ada, place, svc, backup, rewind } = await scene()
+  await ada.put('/letter.txt', 'Dear Charles')
+  const id = await backup()
+  for (let number = 0; number < 30; number += 1)
+    await ada.put(`/locked/${String(number).padStart(2, '0')}.jpg`, 'encrypted')
+  const shown = await rewind('--to', id, '--temp', place)
+  expect(shown.stdout).toMatch(/30 files and 1 folder moved to the trash\n {4}\/locked\/\n {4}\/locked\/00\.jpg\n/)
+  expect(shown.stdout).toMatch(/… and 11 more \(--json lists all\)\n/)
+  expect(shown.stdout).toMatch(/^Next: .* --temp \S+ --apply$/m)
+  expect(await rewind('--to', id, '--apply', '--save-to', '/dev/null/backups')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/Nothing was changed\. Give another folder for it: --save-to DIR\./) as string,
+  })
+  const done = await rewind('--to', id, '--apply')
+  expect([done.code, done.stdout]).toEqual([0, expect.stringContaining('svc sync --force-delete')])
+  expect(await svc('rewind', '--user', 'ada', '--to', id, '--from', join(place, 'missing'))).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('Is the disk mounted?') as string,
+  })
+  const unsaid = await svc('rewind', '--user', 'ada', '--to', id, '--json')
+  expect([unsaid.code, unsaid.stderr + unsaid.stdout]).toEqual([2, expect.stringContaining('"code":"usage"')])
+})

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { pluralize } from '../../base/counts.ts'
+import { errorCode } from '../../base/errors.ts'
 import type { Backups, Target } from '../../domain/backups/backups.ts'
 import type { Domain } from '../../domain/domain.ts'
 import type { Passphrases } from '../../wiring/backups/backup-locations.ts'
 import type { DataDirectory } from '../../wiring/installation/data-directory.ts'
 import type { Globals } from '../command.ts'
+import { errorMessage } from '../error-message.ts'
 import { Exit, usage } from '../exit.ts'
 import type { Io } from '../io.ts'
 import { withProgress } from '../progress.ts'
@@ -64,7 +66,9 @@ export async function saveTarget({ globals, domain, directory }: Context, option
 export async function savePresentState({ io, domain }: Context, target: Target): Promise<string> {
   const { manifest, repaired } = await withProgress('Backing up', (job) =>
     (domain.backups as Backups).create(target, job),
-  )
+  ).catch((error: unknown) => {
+    throw unsaved(error, target.place)
+  })
   if (manifest.missing.length > 0)
     io.warn(
       `${pluralize(manifest.missing.length, 'content')} of the present state could not be backed up: svc storage check names the files.`,
@@ -74,4 +78,14 @@ export async function savePresentState({ io, domain }: Context, target: Target):
       `${pluralize(repaired, 'damaged or missing object')} of earlier backups ${repaired === 1 ? 'was' : 'were'} stored again.`,
     )
   return manifest.id
+}
+
+/** A folder that cannot be written is no reason to give up: another one can take the present state. */
+function unsaved(error: unknown, place: string): unknown {
+  const code = errorCode(error) || errorCode((error as Error).cause)
+  if (!/^E[A-Z]+$/.test(code)) return error
+  return new Exit(
+    1,
+    `The present state cannot be saved in ${place}: ${errorMessage(error)} Nothing was changed. Give another folder for it: --save-to DIR.`,
+  )
 }

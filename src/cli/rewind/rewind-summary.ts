@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
-import type { Difference, TableDifference } from '../../domain/rewind/rewind.ts'
+import type { Difference, Failure, TableDifference } from '../../domain/rewind/rewind.ts'
 
 /** Paths shown as text; `--json` lists all. */
 const MAX_LISTED = 20
@@ -16,6 +16,8 @@ interface Shown {
   path: string
   sha256: string | null
 }
+
+const byPath = (a: Shown, b: Shown): number => (a.path < b.path ? -1 : 1)
 
 const shown = ({ path, sha256 }: Shown): string => (sha256 === null ? `${path}/` : path)
 
@@ -46,19 +48,28 @@ function tableLine([table, { restored, replaced, removed }]: [string, TableDiffe
 
 /** What a rewind changes, for people. */
 export function differenceText(difference: Difference, paint: ChalkInstance): string {
-  const { restored, replaced, removed, removedFiles, rows } = difference
+  const { restored, replaced, removed, removedFiles, removedInside, rows } = difference
   const earlier = replaced.map(({ old }) => old)
   return [
     ...section(`${fileCount(restored)} restored`, restored, paint),
     ...section(`${fileCount(earlier)} replaced by the earlier content`, earlier, paint),
-    ...section(`${fileCount(removed, removedFiles)} moved to the trash`, removed, paint),
+    ...section(
+      `${fileCount(removed, removedFiles)} moved to the trash`,
+      [...removed, ...removedInside].sort(byPath),
+      paint,
+    ),
     ...[...rows].flatMap(tableLine),
   ].join('\n')
 }
 
 /** The same as a document. */
-export const documentOf = ({ restored, replaced, removed, rows }: Difference) => ({
-  files: { restored: restored.map(shown), replaced: replaced.map(({ old }) => old.path), removed: removed.map(shown) },
+export const documentOf = ({ restored, replaced, removed, removedInside, rows }: Difference) => ({
+  files: {
+    restored: restored.map(shown),
+    replaced: replaced.map(({ old }) => old.path),
+    removed: removed.map(shown),
+    removed_inside: removedInside.map(shown),
+  },
   rows: Object.fromEntries(
     [...rows]
       .filter(([, table]) => countOf(table) > 0)
@@ -68,3 +79,20 @@ export const documentOf = ({ restored, replaced, removed, rows }: Difference) =>
       ]),
   ),
 })
+
+/** Lines about what stayed as it is; `--json` lists all. */
+export const failureLines = (failures: readonly Failure[]): string[] => [
+  ...failures.slice(0, MAX_LISTED).map(({ what, why }) => printable(`${what} stays as it is: ${why}`)),
+  ...(failures.length > MAX_LISTED
+    ? [`… and ${failures.length - MAX_LISTED} more, ${failures.length} in all (--json lists them)`]
+    : []),
+]
+
+/** From so many files on, a client may refuse to delete them. */
+const MANY = 25
+
+/** What people with synchronised folders have to do after a rewind. */
+export const clientNote = ({ removedFiles }: Difference): string =>
+  removedFiles < MANY
+    ? ''
+    : `\n\n${removedFiles} files went to the trash. A client that stops because it would delete many files continues with svc sync --force-delete.`

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path'
 import type { Failure, RewindLock, RewindPlan, SavedState, UnfinishedRewind } from '../../domain/rewind/rewind.ts'
 import { iso } from '../../base/clock.ts'
-import { printable } from '../../base/text.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
@@ -12,7 +11,7 @@ import { formatTime } from '../time-format.ts'
 import { assertNotSaved, interruptedText, refuseLatest } from './interrupted.ts'
 import { assertExact, withNearest } from './moment.ts'
 import { savePresentState, saveTarget, type Context, type SaveOptions } from './present-state.ts'
-import { differenceText, documentOf, isEmpty } from './rewind-summary.ts'
+import { clientNote, differenceText, documentOf, failureLines, isEmpty } from './rewind-summary.ts'
 
 export const rewind = command({
   name: 'rewind',
@@ -182,8 +181,8 @@ async function apply(context: Context, flags: Flags, comparison: Comparison, loc
     throw error
   }
   await lock.finish()
-  for (const { what, why } of failures) io.warn(printable(`${what} stays as it is: ${why}`))
-  const text = `Returned to the state of ${state}:\n\n${differenceText(plan.difference, io.paint)}`
+  for (const line of failureLines(failures)) io.warn(line)
+  const text = `Returned to the state of ${state}:\n\n${differenceText(plan.difference, io.paint)}${clientNote(plan.difference)}`
   io.print(`${text}\n\nTo undo it: ${undo}`, { ...about, applied: true, saved, undo, failures })
   return failures.length > 0 ? 3 : 0
 }

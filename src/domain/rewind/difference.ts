@@ -26,6 +26,8 @@ export interface Difference {
   removed: TreeEntry[]
   /** Files in `removed`, with those inside removed folders. */
   removedFiles: number
+  /** Those inside removed folders. */
+  removedInside: TreeEntry[]
   rows: Map<TableName, TableDifference>
 }
 
@@ -45,6 +47,7 @@ function treeDifference(old: AccountState['tree'], present: AccountState['tree']
   const restored: TreeEntry[] = []
   const replaced: Replacement[] = []
   const removed: TreeEntry[] = []
+  const removedInside: TreeEntry[] = []
   let removedFiles = 0
   const removedFolders = new Set<string>()
   for (const [key, now] of byKey(present)) {
@@ -55,7 +58,10 @@ function treeDifference(old: AccountState['tree'], present: AccountState['tree']
       continue
     }
     if (!isFolder(now)) removedFiles += 1
-    if (isBelow(key, removedFolders)) continue
+    if (isBelow(key, removedFolders)) {
+      if (!isFolder(now)) removedInside.push(now)
+      continue
+    }
     removed.push(now)
     if (isFolder(now)) removedFolders.add(key)
   }
@@ -63,7 +69,7 @@ function treeDifference(old: AccountState['tree'], present: AccountState['tree']
     const now = present.get(key)
     if (!now || isFolder(then) !== isFolder(now)) restored.push(then)
   }
-  return { restored, replaced, removed, removedFiles }
+  return { restored, replaced, removed, removedFiles, removedInside }
 }
 
 /** Pairs rows of equal values that have another id, for example since an earlier rewind: they stay as they are. */

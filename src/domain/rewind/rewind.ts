@@ -74,13 +74,19 @@ export function makeRewind(parts: Parts) {
     const present = await database.snapshot((at) => accountStateOf(at, account.id))
     const needed = account.used_bytes + bytesOf(old) - bytesOf(present)
     const { effective_quota: quota } = account
-    if (quota >= 0 && needed > quota) {
+    const difference = differenceOf(old, present)
+    // Without larger files a rewind is possible, also where an account already uses more than its quota.
+    const grows =
+      difference.restored.some(({ size }) => size > 0) || difference.replaced.some(({ growth }) => growth > 0)
+    if (quota >= 0 && needed > quota && grows) {
+      const set = `svc quota set ${account.username}`
+      const before = account.quota_bytes ?? 'default'
       const words = `That state needs ${formatSize(needed)}, and the quota of ${account.username} is ${formatSize(quota)}.`
       throw fault('quota_exceeded', {
-        text: `${words} Give more for the time being: svc quota set ${account.username} SIZE.`,
+        text: `${words} Give more for the time being, ${set} ${needed}, and afterwards the present quota again: ${set} ${before}.`,
       })
     }
-    return { account, pastUser, difference: differenceOf(old, present) }
+    return { account, pastUser, difference }
   }
 
   return {

@@ -48,6 +48,7 @@ export const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(pa
 class NoPlace extends Error {
   override name = 'NoPlace'
   readonly exitCode = 2
+  readonly reason = 'usage'
 }
 
 /** An encrypted backup cannot be stored in a folder without encryption. */

@@ -218,10 +218,18 @@ test('an account is rewound within its quota only, and whatever the order of its
   await svc('quota', 'set', 'ada', '500KB')
   const refused = await rewind('--to', id, '--apply')
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('svc quota set ada') as string })
+  expect(refused.stderr).toMatch(
+    /svc quota set ada \d+, and afterwards the present quota again: svc quota set ada 512000\./,
+  )
   await svc('quota', 'set', 'ada', '1MB')
   await rewound(0, '--to', id, '--apply')
   expect(await visible(ada)).toEqual(before)
   expect((await server.local.domain.accounts.details('ada')).effective_quota).toBe(1_048_576)
+  // Over its quota, but nothing is added.
+  await ada.put('/three', bytesOf(1_000, 5))
+  await svc('quota', 'set', 'ada', '1KB')
+  await rewound(0, '--to', id, '--apply')
+  expect(await visible(ada)).toEqual(before)
 })
 
 test('only the same account of the same server is rewound', async () => {
