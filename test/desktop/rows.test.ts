@@ -140,6 +140,26 @@ test('contacts are written, found, reached, and come back when deleted', async (
   expect(await rows()).toMatchObject([{ name: 'Ada' }, { name: `Grace ${HOSTILE}`, phone: '+1 (202) 555' }])
 })
 
+test('what is deleted elsewhere while it is open says so, and is saved as a new entry with all that it had', async () => {
+  const { app, rows, insert, remove } = await withApp('bookmarks', 'Bookmarks', 'svc_bookmarks')
+  await insert({ title: 'Tea', url: 'https://example.org/tea', folder: 'Drinks' })
+  await app.getByRole('button', { name: 'Edit: Tea' }).click()
+  const dialog = app.getByRole('dialog')
+  await dialog.getByText('Saved', { exact: true }).waitFor()
+  await remove((await rows())[0]!.id)
+  await dialog.getByText('This entry was deleted elsewhere').waitFor()
+  await dialog.getByLabel('Folder').fill('Cups')
+  await dialog.getByRole('button', { name: 'Save as a new entry' }).click()
+  await dialog.getByText('Saved', { exact: true }).waitFor()
+  expect(await rows()).toMatchObject([{ title: 'Tea', url: 'https://example.org/tea', folder: 'Cups' }])
+  // Closed without a change, it is gone.
+  await remove((await rows())[0]!.id)
+  await dialog.getByText('This entry was deleted elsewhere').waitFor()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  await expect.poll(() => app.locator('.bookmark').count()).toBe(0)
+  expect(await rows()).toEqual([])
+})
+
 test('bookmarks open pages of the web and nothing else, and are sorted into folders', async () => {
   const { visited, app, rows, insert } = await withApp('bookmarks', 'Bookmarks', 'svc_bookmarks')
   await insert({ title: `Bad ${HOSTILE}`, url: 'javascript:alert(1)', folder: 'Odd' })

@@ -19,6 +19,8 @@ export interface Draft<N extends TableName> {
   theirs?: Row<N> | undefined
   /** With `failed`. */
   error?: unknown
+  /** Nothing was entered: the draft only shows what was deleted elsewhere. */
+  isUntouched?: boolean
 }
 
 /** Delay from the last input to saving, ms. */
@@ -37,9 +39,10 @@ function makeDraftStore<N extends TableName>(name: string) {
     if (draft) next.set(key, draft)
     else next.delete(key)
     all.value = next
-    const stored = [...next.values()].map(({ key: k, id, base, fields, sent }) => ({ key: k, id, base, fields, sent }))
+    const entered = [...next.values()].filter(({ isUntouched }) => !isUntouched)
+    const stored = entered.map(({ key: k, id, base, fields, sent }) => ({ key: k, id, base, fields, sent }))
     bridge.setItem(name, stored.length > 0 ? JSON.stringify(stored) : null)
-    bridge.setUnsaved([...next.values()].some(({ state }) => state === 'conflict' || state === 'failed'))
+    bridge.setUnsaved(entered.some(({ state }) => state === 'conflict' || state === 'failed'))
   }
 
   async function restore(): Promise<string[]> {
@@ -51,7 +54,15 @@ function makeDraftStore<N extends TableName>(name: string) {
     return stored.map(({ key }) => key)
   }
 
-  return { all, put, restore }
+  /** Keeps what is known of a row that was deleted elsewhere while it was open or changed. */
+  function keepDeleted(key: string, id: number, known: Fields<N>): void {
+    const draft = all.value.get(key)
+    const fields = { ...known, ...draft?.fields }
+    const isUntouched = draft === undefined || draft.isUntouched === true
+    put(key, { base: 0, ...draft, key, id, fields, state: 'conflict', theirs: undefined, isUntouched })
+  }
+
+  return { all, put, restore, keepDeleted }
 }
 
 /** Whether a row has these values already, because the response to a successful save was lost. */
@@ -72,7 +83,12 @@ function makeDebounce(run: (key: string) => void) {
 /** Adds fields to a draft; a failed one is retried. */
 function withFields<N extends TableName>(draft: Draft<N>, fields: Partial<Fields<N>>): Draft<N> {
   const { state } = draft
-  return { ...draft, fields: { ...draft.fields, ...fields }, state: state === 'failed' ? 'waiting' : state }
+  return {
+    ...draft,
+    fields: { ...draft.fields, ...fields },
+    state: state === 'failed' ? 'waiting' : state,
+    isUntouched: false,
+  }
 }
 
 /**
@@ -80,7 +96,7 @@ function withFields<N extends TableName>(draft: Draft<N>, fields: Partial<Fields
  * Concurrent changes of other clients become conflicts for the user to resolve.
  */
 export function makeAutosave<N extends TableName>(table: Table<N>, name: string) {
-  const { all: drafts, put, restore } = makeDraftStore<N>(name)
+  const { all: drafts, put, restore, keepDeleted } = makeDraftStore<N>(name)
   const saveLater = makeDebounce((key) => void save(key))
   /** Ids of new rows, by the key of their draft. */
   const insertedIds = new Map<string, number>()
@@ -149,23 +165,26 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
       return at
     },
     flush: () => [...drafts.value.keys()].forEach((key) => void save(key)),
-    /** Resolves a conflict or a failure: saves or discards the draft. */
-    resolve(key: string, winner: 'mine' | 'theirs'): void {
+    keepDeleted,
+    /**
+     * Resolves a conflict or a failure: saves or discards the draft. A row that was deleted elsewhere becomes a new one with all
+     * `known` fields. Returns the key of the entry.
+     */
+    resolve(key: string, winner: 'mine' | 'theirs', known: Partial<Fields<N>> = {}): string {
       const draft = drafts.value.get(key)
-      if (!draft) return
-      if (winner === 'theirs') {
-        put(key, undefined)
-        return
-      }
-      const { theirs, fields } = draft
+      if (!draft) return key
       put(key, undefined)
+      if (winner === 'theirs') return key
+      const { theirs, fields } = draft
       if (theirs) put(key, { key, id: theirs.id, base: theirs.version, fields, state: 'waiting' })
       else {
         const fresh = uuid()
-        put(fresh, { key: fresh, id: undefined, base: 0, fields, state: 'waiting' })
+        put(fresh, { key: fresh, id: undefined, base: 0, fields: { ...known, ...fields }, state: 'waiting' })
         void save(fresh)
+        return fresh
       }
       void save(key)
+      return key
     },
   }
 }

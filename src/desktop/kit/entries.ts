@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { tables, type Column, type TableName } from '../../contract/tables.ts'
 import { bridge } from './bridge.ts'
 import { makeAutosave, type Draft } from './autosave.ts'
+import { keepDeletedRows } from './deleted-rows.ts'
 import { overlayDrafts, type Entry } from './overlay.ts'
 import { openTable, uuid, type Fields } from './rows.ts'
 
@@ -31,13 +32,15 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     return newEntry.value?.key === key ? newEntry.value : find(key)
   })
 
-  const fieldsOf = (entry: Entry<N>): Fields<N> =>
+  const fieldsOf = (entry: Fields<N>): Fields<N> =>
     Object.fromEntries(
       Object.keys(columns).map((column) => [column, entry[column as keyof Fields<N>]]),
     ) as unknown as Fields<N>
 
   const draftOf = (entry: Entry<N>): Draft<N> | undefined =>
     entry.row ? drafts.of(entry.row.id) : drafts.all.value.get(entry.key)
+
+  const removeRow = keepDeletedRows({ table, drafts, open, fieldsOf })
 
   // A path such as `/12` opens the row with that id.
   effect(() => {
@@ -93,7 +96,7 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     async remove(entry: Entry<N>): Promise<() => Promise<void>> {
       const draft = draftOf(entry)
       if (draft) drafts.resolve(draft.key, 'theirs')
-      if (entry.row) await table.remove(entry.row.id)
+      if (entry.row) await removeRow(entry.row.id)
       if (current.value === undefined) open.value = undefined
       return async () => void (await table.insert(fieldsOf(entry)))
     },

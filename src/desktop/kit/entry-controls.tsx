@@ -39,6 +39,9 @@ const formatValue = (value: unknown): string => {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
+/** Columns that are of use to programs only. */
+const internal = new Set(['uid', 'parent_uid', 'ical', 'reminded_at', 'snoozed_until'])
+
 /** Shows a conflict with its resolutions, or the error of a failed save. */
 export function EntryAlert<N extends TableName>({
   of,
@@ -50,14 +53,20 @@ export function EntryAlert<N extends TableName>({
   if (draft?.state === 'failed') return <Banner tone="bad">{describeError(draft.error)}</Banner>
   if (draft?.state !== 'conflict') return null
   const { key, theirs } = draft
+  const keepMine = (): void => {
+    const kept = of.drafts.resolve(key, 'mine', of.fieldsOf(entry))
+    if (of.open.value !== undefined) of.open.value = kept
+  }
   const other = theirs as Record<string, unknown> | undefined
   const mine = entry as Record<string, unknown>
-  const differing = Object.keys(of.columns).filter((name) => formatValue(other?.[name]) !== formatValue(mine[name]))
+  const differing = Object.keys(of.columns).filter(
+    (name) => !internal.has(name) && formatValue(other?.[name]) !== formatValue(mine[name]),
+  )
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'conflict' : 'gone')}</p>
-      <Button onClick={() => of.drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
-      <Button onClick={() => of.drafts.resolve(key, 'theirs')}>
+      <Button onClick={keepMine}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => void of.drafts.resolve(key, 'theirs')}>
         {theirs ? words('take_theirs') : common('discard')}
       </Button>
       {other && (
@@ -80,12 +89,14 @@ export function EntryAlert<N extends TableName>({
 }
 
 export function EntryStatus<N extends TableName>({ of, entry }: EntryProps<N>) {
-  const state = of.draftOf(entry)?.state
+  const draft = of.draftOf(entry)
+  const state = draft?.state
   if (of.isUntouched(entry)) return <span class="state" role="status" />
+  const isGone = state === 'conflict' && draft?.theirs === undefined
   const isSaved = state === undefined && entry.row !== undefined
   return (
     <span class="state" role="status">
-      {isSaved ? words('saved') : words(state === 'saving' ? 'saving' : 'waiting')}
+      {isSaved ? words('saved') : words(isGone ? 'deleted_elsewhere' : state === 'saving' ? 'saving' : 'waiting')}
     </span>
   )
 }

@@ -45,8 +45,10 @@ function DraftAlert({ note }: { note: Note }) {
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'conflict' : 'gone')}</p>
-      <Button onClick={() => drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
-      <Button onClick={() => drafts.resolve(key, 'theirs')}>{theirs ? words('take_theirs') : common('discard')}</Button>
+      <Button onClick={() => void drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => void drafts.resolve(key, 'theirs')}>
+        {theirs ? words('take_theirs') : common('discard')}
+      </Button>
       {theirs && (
         <Button kind="quiet" aria-expanded={isShown} onClick={() => setShown(!isShown)}>
           {words('their_text')}
