@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { runWarm } from './warm-command.ts'
 
-const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+/** Another build of the command may take the place of the product's where it is started, to be compared with it. */
+const program = process.env['STARTED_PROGRAM'] ?? fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
 
 export interface Ended {
   code: number | null

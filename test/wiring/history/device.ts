@@ -14,6 +14,10 @@ const AWAY = new Set([502, 503])
 const TRIES = 40
 /** How long a device waits for an answer; ms. */
 const PATIENCE = 20_000
+/** How long a request waits for a change; seconds. */
+const WAIT = 55
+/** One in so many answers is lost on its way. */
+const LOST = 12
 
 interface Row {
   [column: string]: unknown
@@ -37,10 +41,11 @@ export interface DeviceOptions {
 
 /** A device that writes and follows the feed through servers that come and go. */
 export class Device {
-  readonly shown: Shown = nothingShown()
+  shown: Shown = nothingShown()
   readonly #options: DeviceOptions
   /** The furthest position that it was told. */
   #known = 0
+  #epoch: string | undefined
 
   constructor(options: DeviceOptions) {
     this.#options = options
@@ -49,9 +54,13 @@ export class Device {
   /** Sends a request through one server after the other; undefined if none answers in time. */
   async #send(request: (client: Client) => Promise<Reply>): Promise<Reply | undefined> {
     const { servers, random, token } = this.#options
+    let isLost = random.below(LOST) === 0
     for (let count = 0; count < TRIES; count += 1) {
       const reply = await request(clientOf(servers.any(random), token)).catch(() => undefined)
-      if (reply && !AWAY.has(reply.status)) return reply
+      if (reply && !AWAY.has(reply.status)) {
+        if (!isLost) return reply
+        isLost = false
+      }
       await new Promise((resolve) => setTimeout(resolve, 50 + random.below(200)))
     }
     return undefined
@@ -127,14 +136,43 @@ export class Device {
   async follow(wait = 0): Promise<boolean> {
     const { cursor } = this.shown
     const known = this.#known
+    const since = { cursor, limit: 50, wait, ...(this.#epoch !== undefined && { epoch: this.#epoch }) }
     const reply = await this.#send((client) =>
-      client.call(syncData.actions.delta, { cursor, limit: 50, wait }, { signal: AbortSignal.timeout(PATIENCE) }),
+      client.call(syncData.actions.delta, since, { signal: AbortSignal.timeout(PATIENCE) }),
     )
     if (!reply) return true
+    if (reply.json['code'] === 'epoch_mismatch') {
+      this.#startOver()
+      return true
+    }
     if (reply.status !== 200) throw new Error(`The feed answered ${reply.status}: ${reply.bytes.toString()}`)
-    const page = reply.json as unknown as Parameters<typeof show>[1]
+    const page = reply.json as unknown as Parameters<typeof show>[1] & { epoch: string }
+    this.#epoch = page.epoch
     show(this.shown, page, known)
     this.#known = Math.max(this.#known, page.cursor)
     return page.has_more
+  }
+
+  /** Forgets what a server showed that went back since. */
+  #startOver(): void {
+    this.shown = nothingShown()
+    this.#known = 0
+    this.#epoch = undefined
+  }
+
+  /** Whether a request that waits is answered because of a change, long before its time is over. */
+  async isWokenBy(change: () => Promise<void>): Promise<boolean> {
+    const { servers, random, token } = this.#options
+    for (;;) {
+      const { cursor } = this.shown
+      const client = clientOf(servers.any(random), token)
+      const signal = AbortSignal.timeout(PATIENCE)
+      const waiting = client.call(syncData.actions.delta, { cursor, wait: WAIT }, { signal }).catch(() => undefined)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      await change()
+      const reply = await waiting
+      if (!reply || !AWAY.has(reply.status)) return reply?.status === 200
+      while (await this.follow());
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import pg from 'pg'
 import { MINUTE } from '../../../src/base/clock.ts'
 import { syncData } from '../../../src/contract/sync-data.ts'
@@ -28,6 +28,8 @@ const WRITERS = 2
 const SILENT = 30
 /** Operations of each writing device in a round. */
 const STEPS = 30
+/** Of so many rounds, the second begins with a restore. */
+const RESTORED = 10
 const CONTENTS = [bytesOf(100, 1), bytesOf(20_000, 2), bytesOf(100_000, 3), bytesOf(150_000, 4)]
 
 /** What can fail. */
@@ -145,8 +147,8 @@ describe.skipIf(programs === undefined)(
     }
 
     let serial = 0
-    async function write(device: Device, random: Random): Promise<void> {
-      for (let step = 0; step < STEPS; step += 1) {
+    async function write(device: Device, random: Random, steps = STEPS): Promise<void> {
+      for (let step = 0; step < steps; step += 1) {
         const kind = random.below(100)
         const name = `${(serial += 1)}`
         if (kind < 30) await device.note(`note-${name}`)
@@ -155,6 +157,23 @@ describe.skipIf(programs === undefined)(
         else if (kind < 85) await device.upload()
         else await device.follow()
       }
+    }
+
+    /** What is written after a backup is lost by its restore, which every device notices. */
+    async function goBack(ground: Ground, members: readonly Member[], random: Random): Promise<void> {
+      const { servers } = ground
+      await servers.backUp()
+      const before = structuredClone(members.map(({ asked }) => asked))
+      const devices = members.flatMap(({ reader, writers }) => [reader, ...writers])
+      await Promise.all(devices.map((device) => write(device, random, STEPS / 2)))
+      ground.database = freshName()
+      const bucket = await s3.bucket()
+      await servers.goBack({
+        SVC_DATABASE: await cluster.database(ground.database),
+        SVC_BLOBS: bucket.address({ endpoint: ground.store.url }),
+      })
+      for (const [index, { asked }] of members.entries()) Object.assign(asked, before[index])
+      for (const device of devices) while (await device.follow());
     }
 
     /** Everybody writes and reads while one fault follows the other; then all must agree. */
@@ -175,6 +194,11 @@ describe.skipIf(programs === undefined)(
       await Promise.all(writers)
       isOver = true
       await Promise.all(readers)
+      for (const { writers, reader } of members) {
+        while (await reader.follow());
+        const isWoken = await reader.isWokenBy(() => writers[0]!.note(`note-${(serial += 1)}`))
+        expect(isWoken, 'a request that waits is answered by a change').toBe(true)
+      }
       for (const { client, asked, writers, reader } of members) {
         const devices = [reader, ...writers]
         for (const device of devices) while (await device.follow());
@@ -202,11 +226,14 @@ describe.skipIf(programs === undefined)(
           const ground = { servers, database: name, store, ...found }
           for (let seed = FROM; seed < FROM + ROUNDS; seed += 1) {
             const random = makeRandom(seed)
-            const events = faults(ground, random)
-            if (seed === FROM) events.splice(1, 0, () => grow(ground, random))
-            await play(members, events, random).catch((error: unknown) => {
+            try {
+              if ((seed - FROM) % RESTORED === 1) await goBack(ground, members, random)
+              const events = faults(ground, random)
+              if (seed === FROM) events.splice(1, 0, () => grow(ground, random))
+              await play(members, events, random)
+            } catch (error) {
               throw new Error(`Round ${seed} fails: ${(error as Error).message}`, { cause: error })
-            })
+            }
           }
           await servers.run('storage', 'check')
         } finally {

@@ -18,14 +18,22 @@ export interface Servers {
   /** Sets the clock of one so many milliseconds beside the machine's. */
   setClock(index: number, ms: number): Promise<void>
   run(...args: string[]): Promise<string>
+  /** Writes a backup. */
+  backUp(): Promise<void>
+  /** Restores it to an empty database and an empty place in the bucket, which the servers use from then on. */
+  goBack(places: { SVC_DATABASE: string; SVC_BLOBS: string }): Promise<void>
   stop(): Promise<void>
 }
 
-export async function startServers(folder: string, count: number, shared: Record<string, string>): Promise<Servers> {
+export async function startServers(folder: string, count: number, first: Record<string, string>): Promise<Servers> {
+  let shared = first
+  /** How often the servers went back; each time they get new folders. */
+  let restores = 0
+  const backups = join(folder, 'backups')
   const keyFile = join(folder, 'secret')
   await writeFile(keyFile, 'ab'.repeat(32), { mode: 0o600 })
   const envOf = (index: number) => {
-    const home = join(folder, `server-${index}`)
+    const home = join(folder, `server-${restores}-${index}`)
     return { ...shared, HOME: home, SVC_DATA_DIR: home, SVC_SECRET_KEY_FILE: keyFile, SVC_LIMITS: 'off' }
   }
   const clockOf = (index: number) => join(folder, `clock-${index}`)
@@ -34,11 +42,12 @@ export async function startServers(folder: string, count: number, shared: Record
     const clock = { NODE_OPTIONS: `--import=${CLOCK}`, CLOCK_OFFSET_FILE: clockOf(index) }
     return startServerProcess({ ...envOf(index), ...clock }, port)
   }
-  async function run(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await runCommandWith(envOf(0), ...args)
+  async function runWith(env: Record<string, string>, ...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await runCommandWith(env, ...args)
     if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`)
     return stdout
   }
+  const run = (...args: string[]) => runWith(envOf(0), ...args)
 
   await mkdir(envOf(0).HOME, { recursive: true })
   await run('user', 'add', 'admin', '--role', 'admin', '--generate')
@@ -59,6 +68,20 @@ export async function startServers(folder: string, count: number, shared: Record
     },
     setClock: (index, ms) => writeFile(clockOf(index), String(ms)),
     run,
+    backUp: async () => void (await run('backup', 'create', '--to', backups)),
+    async goBack(places) {
+      await Promise.all(servers.map((server) => server.kill()))
+      restores += 1
+      const restored = join(folder, `restored-${restores}`)
+      const { SVC_DATABASE: _rows, SVC_BLOBS: _contents, ...keys } = shared
+      const env = { ...keys, HOME: folder }
+      const at = ['--data-dir', restored]
+      await runWith(env, 'backup', 'restore', 'latest', '--from', backups, '--keep-devices', ...at)
+      await runWith(env, 'storage', 'migrate', '--to', places.SVC_DATABASE, ...at)
+      await runWith(env, 'storage', 'migrate', '--to', places.SVC_BLOBS, ...at)
+      shared = { ...shared, ...places }
+      for (const [index, server] of servers.entries()) servers[index] = await start(index, new URL(server.url).port)
+    },
     stop: async () => void (await Promise.all(servers.map((server) => server.kill()))),
   }
 }
