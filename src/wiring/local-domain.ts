@@ -190,7 +190,15 @@ async function openOn(
   })
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const mentionListener = makeMentionListener({ clock, settings })
-  const chat = makeChat({ database, clock, audit, listener: mentionListener, checkIntervalMs })
+  const chat = makeChat({
+    database,
+    unattended: storage.database,
+    slice: files.slice,
+    clock,
+    audit,
+    listener: mentionListener,
+    checkIntervalMs,
+  })
   const search = openSearch(directory, { database, unattended: storage.database, contents, epoch: identity.epoch })
   const portability = makePortability({
     database,

@@ -86,7 +86,7 @@ const UPKEEP_FIRST = 2 * MINUTE
 
 /** Runs upkeep soon after the start and then at intervals. An error is logged, and the next time tries again. */
 function startUpkeep(local: Local, afterMs: number, log: Log): () => void {
-  const { accounts, instance } = local.domain
+  const { accounts, chat, instance } = local.domain
   async function upkeep(): Promise<void> {
     const { postponed } = await instance.upkeep()
     if (!postponed) return
@@ -94,7 +94,7 @@ function startUpkeep(local: Local, afterMs: number, log: Log): () => void {
     log.warn({ before, after, until }, 'the clock may be wrong: nothing old is removed until then')
   }
   const run = () =>
-    void attemptAll([accounts.finishRemovals, upkeep]).catch((error: unknown) =>
+    void attemptAll([accounts.finishRemovals, chat.finishRemovals, upkeep]).catch((error: unknown) =>
       log.error({ err: error as Error }, 'upkeep failed'),
     )
   const timers = [setTimeout(run, afterMs), setInterval(run, UPKEEP_EVERY)]
@@ -224,6 +224,7 @@ async function listen(
   const resumed = local.domain.files
     .resume()
     .then(local.domain.accounts.finishRemovals)
+    .then(local.domain.chat.finishRemovals)
     .catch((error: unknown) => app.log.error({ err: error as Error }, 'unfinished work failed'))
   const stopUpkeep = startUpkeep(local, upkeepAfterMs, app.log)
   local.domain.assistant.mentions.start((error) => app.log.error({ err: error as Error }, 'a mention failed'))

@@ -42,6 +42,7 @@ async function traces(user: number): Promise<string[]> {
     'device_tokens',
     'messages',
     'room_members',
+    'ended_memberships',
     'assistant_conversations',
     'assistant_confirmations',
     'assistant_usage',

@@ -9,7 +9,9 @@ import { makeRoomAdministration } from './room-administration.ts'
 import { makePoll } from './poll.ts'
 import { makePresence } from './presence.ts'
 import { makeMessageHistory } from './message-history.ts'
+import { makeRoomRemoval } from './room-removal.ts'
 import { makeRooms } from './rooms.ts'
+import type { Heavy } from '../heavy.ts'
 import { makeSend, type MessageListener } from './send.ts'
 import { makeAssistantReplies } from './assistant-replies.ts'
 
@@ -21,6 +23,10 @@ export { assertContent, readRoomName } from './message-text.ts'
 
 interface Deps {
   database: Database
+  /** The database without the caller's authority check. */
+  unattended: Database
+  /** Runs a slice of background work. */
+  slice: Heavy['patientSlice']
   clock: Clock
   audit: Audit
   /** Receives new messages. */
@@ -29,7 +35,8 @@ interface Deps {
 }
 
 /** Team chat: rooms, members, messages and presence. */
-export function makeChat({ database, clock, audit, listener, checkIntervalMs }: Deps) {
+export function makeChat({ database, unattended, slice, clock, audit, listener, checkIntervalMs }: Deps) {
+  const removal = makeRoomRemoval({ unattended, clock, slice })
   const waiters = makeWaiters({
     hear: (hearer) => database.listen('room', hearer),
     heads: (rooms) => stampsOf(database.read, rooms),
@@ -37,14 +44,16 @@ export function makeChat({ database, clock, audit, listener, checkIntervalMs }: 
   })
   return {
     ...makeRooms({ database }),
-    ...makeMembership({ database, clock, audit }),
+    ...makeMembership({ database, clock, audit, removal }),
     ...makeMessageHistory({ database }),
     ...makeSend({ database, clock, listener }),
     ...makeMessageChanges({ database, clock, audit }),
     ...makePoll({ database, clock, waiters }),
     ...makePresence({ database, clock }),
     assistantReplies: makeAssistantReplies({ database, clock }),
-    administration: makeRoomAdministration({ database, clock, audit }),
+    administration: makeRoomAdministration({ database, clock, audit, removal }),
+    /** Finishes leaving and deleting rooms that a crash interrupted. */
+    finishRemovals: removal.finishAll,
     /** Ends waiting requests. */
     close: waiters.close,
   }

@@ -1,12 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import { badRequest, fault } from '../../contract/errors.ts'
-import { beginMemberships, endRoom, recordForMembers } from '../../storage/chat/room-feed.ts'
+import { endInFeeds, endMemberships } from '../../storage/chat/ended-memberships.ts'
+import { beginMemberships, recordForMembers } from '../../storage/chat/room-feed.ts'
 import {
   activeAmong,
-  deleteMember,
-  deleteRoom,
   enterRoom,
-  hasMembers,
+  forgetPair,
   insertMembers,
   insertRoom,
   isMember,
@@ -22,6 +21,7 @@ import type { Author } from './author.ts'
 import { noSuchUser, notMember, onlyChannels, onlyCreator } from './chat-faults.ts'
 import { roomFor } from './rooms.ts'
 import { readRoomName } from './message-text.ts'
+import type { RoomRemoval } from './room-removal.ts'
 
 type Shown = Awaited<ReturnType<typeof roomFor>>
 
@@ -38,6 +38,7 @@ interface Deps {
   database: Database
   clock: Clock
   audit: Audit
+  removal: RoomRemoval
 }
 
 /** Locks a channel for a change of its members or name. */
@@ -57,11 +58,13 @@ async function assertActive(tx: Writer, users: number[]): Promise<void> {
   if ((await activeAmong(tx, users)).length < users.length) throw noSuchUser()
 }
 
-/** Removes a member. Deletes the room if nobody is left: nobody could join it again. */
+/** Entries of the feed that are ended in the transaction of leaving. */
+const ENDED_AT_ONCE = 500
+
+/** Ends a membership. What its feed still has, and a room without members, is removed in further transactions. */
 async function removeMember(tx: Writer, room: number, user: number, now: number): Promise<void> {
-  await endRoom(tx, { room, user }, now)
-  await deleteMember(tx, room, user)
-  if (!(await hasMembers(tx, room))) await deleteRoom(tx, room)
+  await endMemberships(tx, { room, user })
+  await endInFeeds(tx, { users: [user], room }, ENDED_AT_ONCE, now)
 }
 
 /**
@@ -95,7 +98,7 @@ export async function inviteIn(tx: Writer, room: number, user: number, users: nu
 const sortedIds = (users: readonly number[]): number[] => [...new Set(users)].sort((a, b) => a - b)
 
 /** Rooms and their members. Faults: `forbidden`, `not_found` for unknown users, `bad_request`. */
-export const makeMembership = ({ database, clock, audit }: Deps) => ({
+export const makeMembership = ({ database, clock, audit, removal }: Deps) => ({
   /** Opens a room with its creator. A `dm` has exactly two members; an existing one is returned. */
   async createRoom({ id: creator }: Author, { name: text, type, participants }: NewRoom): Promise<Shown> {
     const name = readRoomName(text)
@@ -130,34 +133,37 @@ export const makeMembership = ({ database, clock, audit }: Deps) => ({
   /** Leaves a channel; it is deleted with its last member. */
   async leave({ id: user }: Author, room: number): Promise<void> {
     const now = clock.now()
-    await database.write('instance', async (tx) => {
+    await database.write({ accounts: [user], rooms: [room] }, async (tx) => {
       await enterChannel(tx, room, user, now)
       await removeMember(tx, room, user, now)
     })
+    await removal.finish(room)
   },
 
   /** For the channel's creator, or an administrator in it. Fault `not_found` for a user who is not a member. */
   async removeParticipant(author: Author, { room_id: room, user_id }: { room_id: number; user_id: number }) {
     const now = clock.now()
-    await database.write('instance', async (tx) => {
+    await database.write({ accounts: [author.id, user_id], rooms: [room] }, async (tx) => {
       assertCreator(author, await enterChannel(tx, room, author.id, now))
       if (!(await isMember(tx, room, user_id))) throw noSuchUser()
       await removeMember(tx, room, user_id, now)
     })
+    await removal.finish(room)
   },
 
   /** Deletes a room with its messages and files, as its creator if still a member, or as an administrator. */
   async deleteRoom(author: Author, room: number): Promise<void> {
     const now = clock.now()
-    await database.write('instance', async (tx) => {
+    await database.write({ accounts: [author.id], rooms: [room] }, async (tx) => {
       const isAdmin = author.role === 'admin'
       const found = isAdmin ? await takeRoom(tx, room, now) : await enterRoom(tx, room, author.id, now)
       if (!found) throw notMember()
       assertCreator(author, found)
-      await endRoom(tx, { room }, now)
-      await deleteRoom(tx, room)
+      await endMemberships(tx, { room })
+      await forgetPair(tx, room)
       if (found.created_by !== author.id)
         await audit.record(tx, { kind: 'room.removed', by: author.id, detail: { id: room, name: found.name } })
     })
+    await removal.finish(room)
   },
 })

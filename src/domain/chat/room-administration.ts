@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts'
 import { fault } from '../../contract/errors.ts'
-import { endRoom } from '../../storage/chat/room-feed.ts'
-import { deleteRoom, takeRoom } from '../../storage/chat/rooms.ts'
+import { endMemberships } from '../../storage/chat/ended-memberships.ts'
+import { forgetPair, takeRoom } from '../../storage/chat/rooms.ts'
 import type { Database, Reader } from '../../storage/engine/database.ts'
 import { allMembersOf, roomOverviews, type RoomMember, type RoomOverview } from '../../storage/chat/room-overview.ts'
 import type { Audit } from '../instance/instance.ts'
+import type { RoomRemoval } from './room-removal.ts'
 
 export type { RoomOverview } from '../../storage/chat/room-overview.ts'
 
@@ -12,6 +13,7 @@ interface Deps {
   database: Database
   clock: Clock
   audit: Audit
+  removal: RoomRemoval
 }
 
 async function find(on: Reader, room: number): Promise<RoomOverview> {
@@ -21,7 +23,7 @@ async function find(on: Reader, room: number): Promise<RoomOverview> {
 }
 
 /** Rooms for administrators, who need not be members. Fault `not_found`. */
-export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
+export const makeRoomAdministration = ({ database, clock, audit, removal }: Deps) => ({
   list: (): Promise<RoomOverview[]> => database.snapshot((at) => roomOverviews(at)),
 
   details: (room: number): Promise<RoomOverview & { people: RoomMember[] }> =>
@@ -30,14 +32,16 @@ export const makeRoomAdministration = ({ database, clock, audit }: Deps) => ({
   /** Deletes a room with its messages and files permanently. Returns what it contained. */
   async remove(room: number): Promise<RoomOverview> {
     const now = clock.now()
-    return database.write('instance', async (tx) => {
+    const overview = await database.write({ rooms: [room] }, async (tx) => {
       const removed = await find(tx, room)
       await takeRoom(tx, room, now)
-      await endRoom(tx, { room }, now)
-      await deleteRoom(tx, room)
+      await endMemberships(tx, { room })
+      await forgetPair(tx, room)
       const { id, name, members, messages, files, bytes } = removed
       await audit.record(tx, { kind: 'room.removed', detail: { id, name, members, messages, files, bytes } })
       return removed
     })
+    await removal.finish(room)
+    return overview
   },
 })

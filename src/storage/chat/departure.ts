@@ -1,4 +1,5 @@
 import { sql, type SqlBool } from 'kysely'
+import { accountsToEnd, endInFeeds } from './ended-memberships.ts'
 import { recordForMembers, recordSome } from './room-feed.ts'
 import { deleteMember, deleteRoom, hasMembers, nextStamp, renameRoom, takeRoom } from './rooms.ts'
 import { moveMessageCounts } from '../engine/data-usage.ts'
@@ -103,7 +104,7 @@ async function leaveRoom(
   if (!member) return 0
   const { room_id: room } = member
   if ((await membersIn(tx, room)) === 1) {
-    const emptied = await emptyRoom(tx, room, limit)
+    const emptied = (await endFormerMembers(tx, room, limit, now)) || (await emptyRoom(tx, room, limit))
     if (emptied > 0) return emptied
   }
   const taken = await takeRoom(tx, room, now)
@@ -111,6 +112,26 @@ async function leaveRoom(
   if (!(await hasMembers(tx, room))) await deleteRoom(tx, room)
   else if (keeps_messages === 1 && taken?.type === 'dm') await renameDirect(tx, room, now)
   return 1
+}
+
+/** Ends a room in the feeds of those who left it, before its messages are deleted. */
+async function endFormerMembers(tx: Writer, room: number, limit: number, now: number): Promise<number> {
+  const users = await accountsToEnd(tx, limit, room)
+  return users.length === 0 ? 0 : endInFeeds(tx, { users, room }, limit, now)
+}
+
+/** Deletes up to `limit` rows of a room, or the room with the last of them, unless it has members. */
+export async function removeEmptyRoom(tx: Writer, room: number, limit: number, now: number): Promise<'more' | 'done'> {
+  if (await hasMembers(tx, room)) return 'done'
+  for (let left = limit; left > 0;) {
+    const removed = (await endFormerMembers(tx, room, left, now)) || (await emptyRoom(tx, room, left))
+    if (removed === 0) {
+      await deleteRoom(tx, room)
+      return 'done'
+    }
+    left -= removed
+  }
+  return 'more'
 }
 
 /** Removes both names from the title of a direct conversation. */

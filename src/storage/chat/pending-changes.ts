@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { prepared, type Reader, type Writer } from '../engine/database.ts'
 import { appendToFeeds, type Change } from '../feed/changes.ts'
+import { endInFeeds } from './ended-memberships.ts'
 
 // Changes of large rooms that the feeds of their members have not taken over. The times of a room are its sequence: messages,
 // edits and deletions have theirs, and a membership notes up to which one its feed has them.
@@ -17,10 +18,16 @@ const roomsQuery = prepared<{ user: number }, { room_id: number; behind: number 
     .innerJoin('rooms as r', 'r.id', 'm.room_id')
     .select(['m.room_id', sql<number>`case when r.feed_stamp > m.feed_stamp then 1 else 0 end`.as('behind')])
     .where('m.user_id', '=', p.user)
-    .where('r.feed_stamp', 'is not', null),
+    .where('r.feed_stamp', 'is not', null)
+    .unionAll(
+      q
+        .selectFrom('ended_memberships')
+        .select(['room_id', sql<number>`1`.as('behind')])
+        .where('user_id', '=', p.user),
+    ),
 )
 
-/** Large rooms of a member; `isBehind` if the feed does not have all their changes yet. */
+/** Large rooms of a member, and rooms left; `isBehind` if the feed does not have all their changes yet. */
 export const largeRoomsOf = async (on: Reader, user: number): Promise<LargeRoom[]> =>
   (await roomsQuery(on, { user })).map(({ room_id, behind }) => ({ room_id, isBehind: behind === 1 }))
 
@@ -29,7 +36,9 @@ export async function headsWithPending(on: Reader, users: number[]): Promise<{ i
   const { rows } = await sql<{ id: number; head: number }>`select user_id as id, seq + case when exists (
       select 1 from room_members m join rooms r on r.id = m.room_id
       where m.user_id = counters.user_id and r.feed_stamp > m.feed_stamp
-    ) then 1 else 0 end as head from counters where user_id in (${sql.join(users)})`.execute(on.q)
+    ) or exists (select 1 from ended_memberships e where e.user_id = counters.user_id) then 1 else 0 end as head from counters where user_id in (${sql.join(users)})`.execute(
+    on.q,
+  )
   return rows
 }
 
@@ -122,8 +131,8 @@ const ROWS = 1_000
 export const ACCOUNTS = 64
 
 /**
- * Enters changes of large rooms in the feeds of at most `ACCOUNTS` accounts, in the order of each room. Returns whether there may be
- * more.
+ * Enters changes of large rooms in the feeds of at most `ACCOUNTS` accounts, in the order of each room, and then ends those that they
+ * left. Returns whether there may be more.
  */
 export async function takeOver(tx: Writer, users: readonly number[], now: number): Promise<boolean> {
   const changes = new Map<number, Pending[]>()
@@ -163,5 +172,6 @@ export async function takeOver(tx: Writer, users: readonly number[], now: number
   // Across rooms by time, too.
   for (const own of changes.values()) own.sort((a, b) => a.at - b.at)
   await appendToFeeds(tx, changes, now)
+  if (left > 0) left -= await endInFeeds(tx, { users }, left, now)
   return isPart || left <= 0
 }

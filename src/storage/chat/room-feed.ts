@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely'
 import { prepared, type Writer } from '../engine/database.ts'
 import { lacksTakeOver } from '../engine/postgres-peers.ts'
+import { endInFeeds } from './ended-memberships.ts'
 
 // Changes in a room appear in the feed of each member. In small rooms one statement advances all feeds and another writes the changes.
 // In large ones only the time of the change is noted, and each feed takes it over later (`pending-changes.ts`). The room's row is
@@ -186,6 +187,8 @@ export async function beginMemberships(
   now: number,
 ): Promise<void> {
   if (users.length === 0) return
+  // Whoever comes back has the feed of someone who was never there.
+  while ((await endInFeeds(tx, { users, room }, MOST_ENTERED, now)) > 0);
   const takesOver =
     (await isLarge(tx, room)) ||
     ((await count(tx, messagesIn(room))) * users.length > MOST_ENTERED && (await becomeLarge(tx, room)))
@@ -202,29 +205,6 @@ export async function beginMemberships(
   const members = sql.join(users)
   await advanceFeeds(tx, members, sql`1`)
   await recordRoomRow(tx, { room, members, back: 0, deleted: false }, now)
-}
-
-/** Ends a room in the feed of a member, or of all: after every message that the feed has. Call while they are members. */
-export async function endRoom(tx: Writer, { room, user }: { room: number; user?: number }, now: number): Promise<void> {
-  const members = membersOf(room, user)
-  // Of a message that was deleted, a feed that did not take this over still has the row.
-  const messages = sql`(select id, timestamp as place from messages where room_id = ${room}
-    union all select message_id, deleted_at from deleted_messages where room_id = ${room})`
-  const has = (account: Part) =>
-    sql`c.user_id = ${account} and c.tbl = 'svc_messages' and c.row_id = s.id and c.deleted = 0`
-  await advanceFeeds(
-    tx,
-    members,
-    sql`1 + (select count(*) from ${messages} s join changes c on ${has(sql`counters.user_id`)})`,
-  )
-  await sql`update changes set seq = k.seq - ended.place, deleted = 1, changed_at = ${now} from counters k, (
-      select c.user_id, c.row_id, row_number() over (partition by c.user_id order by s.place desc, s.id desc) as place
-      from room_members m cross join ${messages} s join changes c on ${has(sql`m.user_id`)}
-      where m.room_id = ${room} and m.user_id in (${members})
-    ) ended
-    where k.user_id = ended.user_id and changes.user_id = ended.user_id and changes.tbl = 'svc_messages'
-    and changes.row_id = ended.row_id`.execute(tx.q)
-  await recordRoomRow(tx, { room, members, back: 0, deleted: true }, now)
 }
 
 /** Records the end of some messages, or their current state, at the room's current time, for every member. */

@@ -50,6 +50,10 @@ export async function roomOverviews(on: Reader, room?: number): Promise<RoomOver
         .where('n.trash_id', 'is', null)
         .as('bytes'),
     ])
+    // One without members is being deleted.
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('room_members as m').select('m.user_id').whereRef('m.room_id', '=', 'r.id')),
+    )
     .$if(room !== undefined, (query) => query.where('r.id', '=', room!))
     .orderBy('r.id')
     .execute()

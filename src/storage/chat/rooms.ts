@@ -152,6 +152,9 @@ export const activeUsers = (on: Reader, since?: number): Promise<Person[]> =>
     .orderBy('username')
     .execute()
 
+/** False for a room that is being deleted. */
+const hasSomebody = sql<boolean>`exists (select 1 from room_members m where m.room_id = rooms.id)`
+
 /** Creates a room without members. Returns its ID; undefined if the two users have a direct conversation already. */
 export async function insertRoom(
   tx: Writer,
@@ -167,11 +170,23 @@ export async function insertRoom(
   return row?.id
 }
 
+/** Rooms without members, which are being deleted. */
+export const roomsWithoutMembers = async (on: Reader): Promise<number[]> => {
+  const { rows } = await sql<{ id: number }>`select id from rooms
+    where not exists (select 1 from room_members m where m.room_id = rooms.id) order by id`.execute(on.q)
+  return rows.map(({ id }) => id)
+}
+
+/** Lets the two users of a direct conversation that is being deleted begin a new one. */
+export const forgetPair = (tx: Writer, room: number) =>
+  tx.q.updateTable('rooms').set({ pair: null }).where('id', '=', room).execute()
+
 export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
   const { count } = await on.q
     .selectFrom('rooms')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('created_by', '=', user)
+    .where(hasSomebody)
     .executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -185,7 +200,7 @@ export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
 
 export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
   const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
-  return (await query.where('type', '=', 'channel').orderBy('id').limit(1).executeTakeFirst())?.id
+  return (await query.where('type', '=', 'channel').where(hasSomebody).orderBy('id').limit(1).executeTakeFirst())?.id
 }
 
 /** Adds members who have read everything up to now. Returns the new ones. */

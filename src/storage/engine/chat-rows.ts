@@ -35,6 +35,14 @@ export interface RoomMemberRow {
   feed_stamp: Default<number>
 }
 
+/** A room that an account left and whose messages its feed still has. */
+export interface EndedMembershipRow {
+  user_id: number
+  room_id: number
+  /** Messages up to this ID are ended in the feed. */
+  ended_id: Default<number>
+}
+
 export interface MessageRow {
   id: Key
   room_id: number

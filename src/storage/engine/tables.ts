@@ -6,7 +6,14 @@ import type {
   AssistantMessageRow,
   AssistantUsageRow,
 } from './assistant-rows.ts'
-import type { DeletedMessageRow, MessageRow, ReactionRow, RoomMemberRow, RoomRow } from './chat-rows.ts'
+import type {
+  DeletedMessageRow,
+  EndedMembershipRow,
+  MessageRow,
+  ReactionRow,
+  RoomMemberRow,
+  RoomRow,
+} from './chat-rows.ts'
 import type { ChangeSetItemRow, ChangeSetRow } from './change-set-rows.ts'
 import type { DataKind } from './data-kinds.ts'
 import type {
@@ -311,6 +318,7 @@ export interface Tables {
   idempotency_keys: IdempotencyKeyRow
   rooms: RoomRow
   room_members: RoomMemberRow
+  ended_memberships: EndedMembershipRow
   messages: MessageRow
   sessions: SessionRow
   setup_links: SetupLinkRow

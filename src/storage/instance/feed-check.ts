@@ -38,6 +38,18 @@ const isNotPendingDeletion = sql`and not exists (
   select 1 from deleted_messages d join room_members m on m.room_id = d.room_id join rooms o on o.id = d.room_id
   where d.message_id = c.row_id and m.user_id = c.user_id and o.feed_stamp is not null and d.deleted_at > m.feed_stamp)`
 
+/** Something of a room that the account left, which the feed ends later. */
+const isNotEnding = (table: string): Part => {
+  if (table !== 'svc_messages' && table !== 'svc_rooms') return sql``
+  const ofRoom = (from: Part, id: Part) =>
+    sql`exists (select 1 from ${from} s where s.room_id = e.room_id and ${id} = c.row_id)`
+  const isOf =
+    table === 'svc_rooms'
+      ? sql`e.room_id = c.row_id`
+      : sql`(${ofRoom(sql`messages`, sql`s.id`)} or ${ofRoom(sql`deleted_messages`, sql`s.message_id`)})`
+  return sql`and not exists (select 1 from ended_memberships e where e.user_id = c.user_id and ${isOf})`
+}
+
 /** A change in an account's feed. */
 export interface FeedEntry {
   user_id: number
@@ -62,9 +74,8 @@ export async function unexpectedChanges(on: Reader, table: string, limit: number
   const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
     and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
-    and ${isNotBeingRemoved(sql`c.user_id`)} ${table === 'svc_messages' ? isNotPendingDeletion : sql``} limit ${limit}`.execute(
-    on.q,
-  )
+    and ${isNotBeingRemoved(sql`c.user_id`)} ${table === 'svc_messages' ? isNotPendingDeletion : sql``}
+    ${isNotEnding(table)} limit ${limit}`.execute(on.q)
   return rows
 }
 

@@ -19,6 +19,7 @@ import { usernameLooks } from './0013-username-looks.ts'
 import { writeLocks } from './0014-write-locks.ts'
 import { searchQueue } from './0015-search-queue.ts'
 import { roomFeeds } from './0016-room-feeds.ts'
+import { endedMemberships } from './0017-ended-memberships.ts'
 import type { Migration } from './migration.ts'
 
 /** Every migration, oldest first, for every engine. Append only. */
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   writeLocks,
   searchQueue,
   roomFeeds,
+  endedMemberships,
 ]
 
 /** The table of applied migrations. */
