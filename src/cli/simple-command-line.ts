@@ -56,6 +56,8 @@ function divide(words: readonly string[], spec: CommandSpec): Words {
     if (value === undefined || value === '' || (takesValue && value.startsWith('-'))) throw new Unusual()
     divided.given.set(flag, [...before, value])
   }
+  // Of two that exclude each other, commander lets the last one hold.
+  for (const flag of divided.given.keys()) if (divided.given.has(flag.replace(/^--/, '--no-'))) throw new Unusual()
   return divided
 }
 
