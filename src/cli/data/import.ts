@@ -64,7 +64,9 @@ export const importRows = command({
         }
     const invalid = all.filter(({ problems }) => problems.length > 0)
     if (!flags.skipInvalid) refuseInvalid(fileName, invalid)
-    let candidates = all.filter(({ problems }) => problems.length === 0)
+    let candidates: Candidate[] = all
+      .map((candidate, position) => ({ ...candidate, position }))
+      .filter(({ problems }) => problems.length === 0)
     warn(io, [...invalid.flatMap(linesOfProblems), ...candidates.flatMap(linesOfNotes)])
     const left = { ...(invalid.length > 0 ? { invalid: invalid.length } : {}), ...(cancelled > 0 ? { cancelled } : {}) }
     if (flags.dryRun) {

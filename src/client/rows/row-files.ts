@@ -10,6 +10,8 @@ export type RowFormat = (typeof ROW_FORMATS)[number]
 export interface Candidate {
   /** For example `line 3`. */
   where: string
+  /** Its number in the file, from 0; that in the list if missing. */
+  position?: number
   values: Row
   /** Values of columns that the server sets. */
   id?: number

@@ -6,9 +6,9 @@ import type { Change } from '../replica/replica-records.ts'
 /** The changes that import rows. IDs derive from file and position, so repeats are recognised; `again` creates new ones. */
 export function changesOf(table: TableName, candidates: readonly Candidate[], text: string, again: boolean): Change[] {
   const file = createHash('sha256').update(text).digest('hex')
-  return candidates.map(({ values, id, version, replaces }, index) => {
+  return candidates.map(({ values, id, version, replaces, position }, index) => {
     const target = [id ?? '', ...(replaces === undefined ? [] : [replaces])].join('\n')
-    const op_id = again ? randomUUID() : uuidFrom(`${table}\n${file}\n${index}\n${target}`)
+    const op_id = again ? randomUUID() : uuidFrom(`${table}\n${file}\n${position ?? index}\n${target}`)
     if (id === undefined) return { table, verb: 'INSERT', values, op_id }
     const base = version === undefined ? {} : { base_version: version }
     return { table, verb: 'UPDATE', row: id, values, op_id, ...base }

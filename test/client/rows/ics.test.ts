@@ -4,6 +4,7 @@ import { calendarOf, readCalendarFile } from '../../../src/client/rows/calendars
 import { intoCalendar, readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
 import { isIcs } from '../../../src/client/rows/row-files.ts'
+import { changesOf } from '../../../src/client/rows/row-import.ts'
 
 const file = (...lines: string[]): string =>
   ['BEGIN:VCALENDAR', 'VERSION:2.0', 'PRODID:-//Example//EN', ...lines, 'END:VCALENDAR', ''].join('\r\n')
@@ -477,4 +478,17 @@ test('an event that exists moves to the calendar that its file is imported into,
   expect(withKnownEvents(intoCalendar(candidates, 'work'), rows)).toMatchObject([
     { id: 1, replaces: 4, values: { calendar_uid: 'work' } },
   ])
+})
+
+test('an event keeps its operation when others of its file were imported before', () => {
+  const texts = ['one', 'two', 'three'].map((uid) => event(`UID:${uid}`, 'DTSTART:20260302T190000Z', `SUMMARY:${uid}`))
+  const text = file(...texts.flat())
+  const all = readIcsFile('svc_events', text, 'UTC').candidates.map((candidate, position) => ({
+    ...candidate,
+    position,
+  }))
+  const first = changesOf('svc_events', all, text, false)
+  const rows = rowsOf(file(...texts[0]!))
+  const rest = changesOf('svc_events', withKnownEvents(all, rows), text, false)
+  expect(rest.map(({ op_id }) => op_id)).toEqual(first.slice(1).map(({ op_id }) => op_id))
 })
