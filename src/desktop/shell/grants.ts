@@ -141,7 +141,7 @@ export const grants: Readonly<Record<string, Grant>> = {
   contacts: { actions: rows, tables: ['svc_contacts'] },
   bookmarks: { actions: rows, tables: ['svc_bookmarks'] },
   docs: { actions: rows, tables: ['svc_docs'] },
-  calendar: { actions: rows, tables: ['svc_events'] },
+  calendar: { actions: rows, tables: ['svc_events', 'svc_calendars'] },
   finance: { actions: rows, tables: ['svc_finance'] },
   places: { actions: rows, tables: ['svc_places'] },
   apps: {

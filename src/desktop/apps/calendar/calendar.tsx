@@ -1,4 +1,4 @@
-import { CalendarDays, ChevronLeft, ChevronRight, Plus } from 'lucide'
+import { CalendarCog, CalendarDays, ChevronLeft, ChevronRight, Plus } from 'lucide'
 import { useEffect } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -11,6 +11,7 @@ import { Loading, OfflineBanner } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
 import { addDays, addMonths, noonOf } from '../../kit/days.ts'
+import { CalendarDialog, isManaging } from './calendar-dialog.tsx'
 import { DayList, WeekList } from './day-list.tsx'
 import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
@@ -51,6 +52,7 @@ function Bar() {
         onPick={(value) => show(value as View)}
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
+      <IconButton icon={CalendarCog} label={words('calendars')} onClick={() => void (isManaging.value = true)} />
       <IcsMenu />
     </Toolbar>
   )
@@ -97,6 +99,7 @@ export function Calendar() {
       </p>
       {event && <EventDialog key={entries.open.value} event={event} />}
       <ScopeDialog />
+      <CalendarDialog />
     </>
   )
 }

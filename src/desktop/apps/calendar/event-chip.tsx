@@ -2,6 +2,8 @@ import { Repeat } from 'lucide'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatTime } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
+import { CalendarSign, colorOf } from './calendar-sign.tsx'
+import { calendarOfEvent, calendars } from './event-calendars.ts'
 import { drag, followPointer } from './drag.ts'
 import { focusedKey, onEventKey, reschedule } from './event-actions.ts'
 import type { Bar } from './event-layout.ts'
@@ -36,14 +38,22 @@ export function EventChip({
   useLayoutEffect(() => {
     if (focusedKey.value === of.key && document.activeElement !== element.current) element.current?.focus()
   })
+  const calendar = calendarOfEvent(of.event)
+  const isOneOfMany = calendars.value.length > 1
   const isDragged = drag.value?.of?.key === of.key
   return (
     <button
       ref={element}
       type="button"
       class={`event ${of.isBar ? 'is-bar' : ''} ${isDragged ? 'is-dragged' : ''} ${className}`}
-      style={style}
-      title={[timesOf(of), of.event.title, of.event.location, isRecurring(of) && words('repeats')]
+      style={{ ...colorOf(calendar), ...style }}
+      title={[
+        timesOf(of),
+        of.event.title,
+        of.event.location,
+        isRecurring(of) && words('repeats'),
+        isOneOfMany && calendar.name,
+      ]
         .filter(Boolean)
         .join('\n')}
       onClick={(click) => {
@@ -61,6 +71,8 @@ export function EventChip({
       {time && <time>{time}</time>}
       <span>{of.event.title || words('untitled')}</span>
       {isRecurring(of) && <Icon of={Repeat} size={12} />}
+      <CalendarSign of={calendar} />
+      {isOneOfMany && <span class="unseen">, {calendar.name}</span>}
       {handle && (
         <span
           class={`event-handle ${handle}`}

@@ -9,11 +9,12 @@ import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
 import { uuid } from '../../kit/rows.ts'
 import { addDays, toLocalInput } from '../../kit/days.ts'
+import { calendarOfEvent, calendars } from './event-calendars.ts'
 import { removeEvent } from './event-actions.ts'
 import { allDay, type Times } from './new-times.ts'
 import { daysOf, occurrenceOf } from './occurrences.ts'
 import { opened, reopen } from './opened.ts'
-import { isSeries, isUnreadable } from './series.ts'
+import { changesOf, isSeries, isUnreadable } from './series.ts'
 import { moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
 import { dayIn, endOfDay } from './series-times.ts'
 import { entries, notRepeated, type Event } from './store.ts'
@@ -136,6 +137,22 @@ function ScopeField({ of, scope }: { of: Recurring; scope: Scope }) {
   )
 }
 
+/** A series takes its changed occurrences along. */
+function CalendarField({ event }: { event: Event }) {
+  if (calendars.value.length < 2) return null
+  return (
+    <Select
+      label={words('calendar')}
+      options={calendars.value.map(({ uid, name }) => ({ value: uid, label: name }))}
+      value={calendarOfEvent(event).uid}
+      onChange={({ currentTarget }) => {
+        const calendar_uid = currentTarget.value || null
+        for (const one of isSeries(event) ? [...changesOf(event), event] : [event]) entries.write(one, { calendar_uid })
+      }}
+    />
+  )
+}
+
 /** The zone in which the times are shown, and that of the event if it is another. */
 function zoneText({ tzid, rrule, rdates }: Event): string {
   const own = ownZone()
@@ -168,6 +185,7 @@ export function EventDialog({ event }: { event: Event }) {
           isDay={event.all_day}
           onChange={(change) => entries.write(event, change)}
         />
+        <CalendarField event={event} />
         <EntryField {...entryProps} name="location" label={words('location')} autocomplete="off" />
         <EntryField {...entryProps} name="note" label={words('note')} />
         {!event.all_day && <p class="event-zone">{zoneText(event)}</p>}

@@ -3,6 +3,7 @@ import { DAY } from '../../../base/clock.ts'
 import { firstWeekday } from '../../kit/first-weekday.ts'
 import { today } from '../../kit/local-day.ts'
 import { addDays, monthOf, toLocalInput, weekOf } from '../../kit/days.ts'
+import { calendarOfEvent } from './event-calendars.ts'
 import type { Stretch } from './event-layout.ts'
 import type { Times } from './new-times.ts'
 import { isSeries, seriesOf, startsOf, uidOf } from './series.ts'
@@ -99,6 +100,7 @@ export const occurrences = computed<readonly Occurrence[]>(() => {
   // While a changed occurrence is saved, its draft and its row exist both.
   const keys = new Set<string>()
   return entries.all.value
+    .filter((event) => !calendarOfEvent(event).hidden)
     .flatMap((event) => {
       if (isSeries(event)) return occurrencesOf(event, start, end)
       return [event.recurrence_id === null ? occurrenceOf(event) : changedOccurrence(event)]
