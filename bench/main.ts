@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { assistantOwn, assistantStreams } from './assistant.ts'
 import { backupAgain, backupAgainRestic, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
+import { serveFolder } from './node-files.ts'
 import { calmGet, calmPing } from './calm.ts'
 import { chatPoll, chatSend } from './chat.ts'
 import { chatPeers } from './chat-peers.ts'
@@ -142,12 +143,15 @@ const { values: options, positionals: names } = parseArgs({
     'slower-flush': { type: 'string', default: '0' },
     help: { type: 'boolean', short: 'h' },
     'bare-server': { type: 'boolean' },
+    serve: { type: 'string' },
+    port: { type: 'string' },
   },
 })
 
 const slower = Number(options['slower-flush'])
 const unknown = names.find((name) => !figures.some((figure) => figure.name === name))
 if (options['bare-server']) await serveBare()
+else if (options.serve !== undefined) await serveFolder(options.serve, Number(options.port))
 else if (options.help) process.stdout.write(USAGE)
 else if (unknown !== undefined) {
   process.stderr.write(`There is no figure "${unknown}".\n\n${USAGE}`)

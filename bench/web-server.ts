@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { answering, freePort, isInstalled, withProgram } from './peers.ts'
 import type { Workspace } from './workspace.ts'
 
-export type Program = 'nginx' | 'apache2'
+export type Program = 'nginx' | 'apache2' | 'node'
 
 /** Its URL, and the folder that it serves. */
 export interface WebServer {
@@ -13,10 +13,10 @@ export interface WebServer {
 
 /** Undefined if the web server is installed. */
 export const noWebServer = (program: Program) => (): string | undefined =>
-  isInstalled(program) ? undefined : `${program} is not installed`
+  program === 'node' || isInstalled(program) ? undefined : `${program} is not installed`
 
 /** As many processes as in a package of Debian on this machine, and no log. */
-const configurations: Record<Program, (folder: string, port: number) => string> = {
+const configurations: Record<Exclude<Program, 'node'>, (folder: string, port: number) => string> = {
   nginx: (folder, port) => `
 user root; worker_processes auto; daemon off; pid ${folder}/pid; error_log ${folder}/error.log crit;
 events { worker_connections 256; }
@@ -58,6 +58,15 @@ export function makeFolderForAll(path: string): void {
   chmodSync(path, 0o777)
 }
 
+/** The command that serves `files` of the folder. */
+function commandOf(program: Program, folder: string, port: number): [string, string[]] {
+  if (program === 'node')
+    return [process.execPath, [process.argv[1]!, '--serve', join(folder, 'files'), '--port', `${port}`]]
+  const file = join(folder, 'server.conf')
+  writeFileSync(file, configurations[program](folder, port))
+  return [program, program === 'nginx' ? ['-c', file, '-e', join(folder, 'error.log')] : ['-f', file, '-DFOREGROUND']]
+}
+
 /** Runs `work` while a web server stores files in an empty folder over WebDAV. It flushes and hashes nothing. */
 export async function withWebServer<T>(
   workspace: Workspace,
@@ -70,10 +79,7 @@ export async function withWebServer<T>(
   // Apache never serves as root, so it must be able to enter the folder as another user.
   for (const path of [folder, dirname(folder)]) chmodSync(path, 0o711)
   const port = await freePort()
-  const file = join(folder, 'server.conf')
-  writeFileSync(file, configurations[program](folder, port))
-  const args = program === 'nginx' ? ['-c', file, '-e', join(folder, 'error.log')] : ['-f', file, '-DFOREGROUND']
-  return withProgram(workspace, program, args, async () => {
+  return withProgram(workspace, ...commandOf(program, folder, port), async () => {
     const url = `http://127.0.0.1:${port}`
     await answering(url)
     return work({ url, files })
