@@ -353,6 +353,8 @@ test('places are kept within the bounds of the world, and reached on the map by 
   await marker.waitFor()
   await expectSound(visited, app)
   await remove((await rows())[1]!.id)
+  await app.getByText('This entry was deleted elsewhere').waitFor()
+  await app.getByRole('button', { name: 'Discard' }).click()
   await expect.poll(() => marker.count()).toBe(0)
   expect(asked.filter((url) => !url.startsWith(world.server.url))).toEqual([])
 })
