@@ -87,7 +87,7 @@ const mocking = readdirSync(`${root}test`, { recursive: true, encoding: 'utf8' }
 const apart = [...mocking, 'test/cli/account-commands.test.ts']
 
 const later = isAll || isNamed ? [] : exploring
-const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '250' : '40')
+const seeds = process.env['SIMULATE_SEEDS'] ?? (isAll ? '120' : '40')
 /** What tests of several forms ask with test/support/explores.ts. */
 const explores = isAll || isNamed ? 'on' : 'off'
 
