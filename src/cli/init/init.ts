@@ -41,7 +41,7 @@ export const init = command({
     const { username } = await accounts.create({ username: name, password: chosen.password, role: 'admin' })
     await writeFirstConfig(directory)
     const text = `Prepared ${directory.path} with ${username} as administrator.`
-    const next = `\nNext: ${commandLine(globals, ['serve'])}\nThen sign in as ${username} at ${await signInAddress(instance)}`
+    const next = `\nNext: ${commandLine(globals, ['serve'])}\nThen sign in as ${username} at ${(await signInAddress(instance)) ?? 'the address that it prints'}`
     printWithPassword(io, chosen, text, { ...place, created: true, admins: [username] }, next)
   },
 })

@@ -51,9 +51,8 @@ export const add = command({
     const user = await accounts.details(username)
     const text = `Added ${username}${user.role === 'admin' ? ' as an administrator' : ''}.`
     const isFirst = user.role === 'admin' && (await accounts.list({ role: 'admin' })).length === 1
-    const next = isFirst
-      ? `\nSign in at ${await signInAddress(instance)} while ${commandLine(globals, ['serve'])} runs.`
-      : ''
+    const address = isFirst ? await signInAddress(instance) : undefined
+    const next = address === undefined ? '' : `\nSign in at ${address} while ${commandLine(globals, ['serve'])} runs.`
     printWithPassword(io, chosen, text, { created: true, user: documentOf(user) }, next)
   },
 })

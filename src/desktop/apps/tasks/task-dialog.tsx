@@ -53,7 +53,8 @@ function TaskRepeat({ task, first }: { task: Task; first: string }) {
 
 export function TaskDialog({ task }: { task: Task }) {
   const entryProps = { of: entries, entry: task }
-  const parent = tree.value.parentOf(task)
+  // A new task is not in the tree yet.
+  const parent = task.row || task.parent_uid === null ? tree.value.parentOf(task) : tree.value.withUid(task.parent_uid)
   return (
     <EntryDialog {...entryProps} name={task.title || words('untitled')} title={words(parent ? 'part' : 'task')}>
       <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
