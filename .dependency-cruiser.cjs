@@ -186,7 +186,7 @@ const rules = [
     to: {
       path: '^src/client/',
       pathNot:
-        '^src/client/(api|errors|http/(response|transport)|ask/event-stream|chat/(chat-state|emoji|message-log|room-folder|room-names)|rows/(ics-import|ics-write|row-files))[.]ts$',
+        '^src/client/(api|errors|http/(response|transport)|ask/event-stream|chat/(chat-state|emoji|message-log|room-folder|room-names)|rows/(calendars|ics-import|ics-write|row-files))[.]ts$',
     },
   },
   {

@@ -164,7 +164,8 @@ async function openOn(
   const identity = await prepare(storage, { clock, keys, ownRowsIn: keepsOwnRows(given) ? directory.path : undefined })
   await secret.keep()
   if (given.values.database) await rememberExternalDatabase(directory, given.values.database)
-  const unbounded = authorized(storage.database)
+  const unattended = storage.database
+  const unbounded = authorized(unattended)
   const blobs = ownedBlobs(storage.blobs, identity.server_id, knownContents(storage.database.read))
 
   const settings = makeSettings(unbounded, given, clock, sealingWith(keys))
@@ -172,14 +173,14 @@ async function openOn(
   const audit = makeAudit({ database, clock, operator })
   const contents = makeContents(database, blobs)
   const allowance = allowanceOf(settings)
-  const files = makeFiles({ database, unattended: storage.database, contents, clock, allowance })
-  const { history } = files
+  const files = makeFiles({ database, unattended, contents, clock, allowance })
+  const { history, slice } = files
   const { thumbnails, close: closeThumbnailer } = openThumbnails(directory, contents, settings)
   const instance = makeInstance({ database, contents, history, clock, settings, audit, identity, version })
   const sync = makeSync({ database, clock, epoch: () => identity.epoch, checkIntervalMs })
   const accounts = makeAccounts({
     database,
-    unattended: storage.database,
+    unattended,
     clock,
     keys,
     audit,
@@ -190,16 +191,8 @@ async function openOn(
   })
   const desktop = makeDesktop({ database, contents, settings, clock, audit, appPolicy: appPolicyOf(settings) })
   const mentionListener = makeMentionListener({ clock, settings })
-  const chat = makeChat({
-    database,
-    unattended: storage.database,
-    slice: files.slice,
-    clock,
-    audit,
-    listener: mentionListener,
-    checkIntervalMs,
-  })
-  const search = openSearch(directory, { database, unattended: storage.database, contents, epoch: identity.epoch })
+  const chat = makeChat({ database, unattended, slice, clock, audit, listener: mentionListener, checkIntervalMs })
+  const search = openSearch(directory, { database, unattended, contents, epoch: identity.epoch })
   const portability = makePortability({
     database,
     contents,

@@ -31,7 +31,15 @@ export interface SimulatedDisk {
   crash(): void
 }
 
-export function makeDisk(random: Random, faults: Faults, now: () => number): SimulatedDisk {
+interface Surroundings {
+  random: Random
+  faults: Faults
+  now: () => number
+  /** Called while the collector removes these bytes. */
+  whileRemoving(bytes: Buffer): void
+}
+
+export function makeDisk({ random, faults, now, whileRemoving }: Surroundings): SimulatedDisk {
   const blobs = new Map<string, Blob>()
   /** Contents that the collector is just removing. */
   const removing = new Set<string>()
@@ -102,7 +110,8 @@ export function makeDisk(random: Random, faults: Faults, now: () => number): Sim
       removing.add(sha256)
       blobs.delete(sha256)
       faults.met('content collected')
-      await turns(life, random.below(30))
+      if (random.below(2) === 0) whileRemoving(blob.bytes)
+      await turns(life, random.below(200))
       removing.delete(sha256)
       return true
     },

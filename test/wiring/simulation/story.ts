@@ -46,7 +46,12 @@ class Story {
     this.random = makeRandom(seed)
     this.root = root
     this.faults = faults
-    this.disk = makeDisk(this.random, faults, this.clock.now)
+    this.disk = makeDisk({
+      random: this.random,
+      faults,
+      now: this.clock.now,
+      whileRemoving: (bytes) => this.upload(this.random.of(this.accounts), bytes),
+    })
   }
 
   get process(): Process {
@@ -127,12 +132,11 @@ class Story {
     }
   }
 
-  upload(account: AccountModel): void {
+  upload(account: AccountModel, bytes: Buffer = this.random.below(5) === 0 ? SMALL : this.random.of(CONTENTS)): void {
     const path = this.random.of(PATHS)
     const file = account.files.get(path)!
     if (file.isBusy) return
     file.isBusy = true
-    const bytes = this.random.below(5) === 0 ? SMALL : this.random.of(CONTENTS)
     const { uploads } = this
     const upload = {}
     uploads.set(upload, this.clock.now())
