@@ -22,6 +22,8 @@ export async function serveFolder(folder: string, port: number): Promise<void> {
   const server = createServer((request, response) => {
     answer(folder, request, response).catch(() => response.writeHead(500).end())
   })
+  // Connections wait while svc is measured.
+  server.keepAliveTimeout = 0
   server.listen(port, '127.0.0.1')
   process.once('SIGTERM', () => {
     server.close()
