@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { makeAccount, withService } from './account.ts'
 import { requestTo, withConnections, type Connection } from './connection.ts'
-import type { Figure } from './figure.ts'
+import type { Figure, Wanted } from './figure.ts'
 import { interleave } from './rounds.ts'
 import { numbers } from './samples.ts'
 import { CLIENTS, filesOfRound, sendAll, uploadsOf, type File } from './small-files.ts'
@@ -87,41 +87,41 @@ const againstList = (program: Program) => (workspace: Workspace) =>
     })
   })
 
-const put = (program: Program, least?: number): Figure => ({
+const put = (program: Program, wanted?: Wanted): Figure => ({
   name: `put-${program}`,
   unit: 'files/s',
   peer: `PUT to ${program}, ${CLIENTS} clients, without flush or hash`,
-  wanted: least === undefined ? undefined : { least },
+  wanted,
   missing: noWebServer(program),
   measure: againstPut(program),
 })
 
-const get = (program: Program, least?: number): Figure => ({
+const get = (program: Program, wanted?: Wanted): Figure => ({
   name: `get-${program}`,
   unit: 'files/s',
   peer: `GET from ${program}, ${CLIENTS} clients`,
-  wanted: least === undefined ? undefined : { least },
+  wanted,
   missing: noWebServer(program),
   measure: againstGet(program),
 })
 
-const list = (program: Program, least?: number): Figure => ({
+const list = (program: Program, wanted?: Wanted): Figure => ({
   name: `list-${program}`,
   unit: 'listings/s',
   peer: `index of ${ENTRIES} files of ${program} as JSON, one client`,
-  wanted: least === undefined ? undefined : { least },
+  wanted,
   missing: noWebServer(program),
   measure: againstList(program),
 })
 
 /** Uploads, downloads and listings of small files, compared with nginx, with Apache, and with what Node itself reaches. */
 export const webPeers: readonly Figure[] = [
-  put('nginx', 0.6),
-  put('apache2', 1),
+  put('nginx', { least: 0.6 }),
+  put('apache2', { least: 1 }),
   put('node'),
-  get('nginx', 0.7),
-  get('apache2', 1),
+  get('nginx', { least: 0.7 }),
+  get('apache2', { least: 1 }),
   get('node'),
-  list('nginx', 0.8),
+  list('nginx', { least: 0.8 }),
   list('node'),
 ]

@@ -89,7 +89,11 @@ async function rewindFrom(context: Context, flags: Flags, lock?: RewindLock): Pr
       // Exactly this state: `latest` is another backup once the present state is saved, and `14:05` another moment tomorrow.
       const isArchive = locations.isArchiveName(to)
       const named = source.at !== undefined ? iso(source.at) : isArchive ? to : manifest.id
-      const comparison = { plan, at, named, isArchive, history, save: { ...flags, source, passphrases } }
+      const moment = new Date(at).toISOString()
+      const about = { username: plan.username, at: moment, ...documentOf(plan.difference) }
+      const state = `${plan.username} at ${formatTime(at, true)}`
+      const save = { ...flags, source, passphrases }
+      const comparison = { plan, moment, about, state, named, isArchive, history, save }
       return lock ? await apply(context, flags, comparison, lock) : show(context, flags, comparison)
     } finally {
       await plan.close()
@@ -114,7 +118,12 @@ interface Flags {
 
 interface Comparison {
   plan: RewindPlan
-  at: number
+  /** When the older state was, ISO 8601. */
+  moment: string
+  /** The comparison as a document. */
+  about: object
+  /** The account and the moment, for people. */
+  state: string
   /** The older state, as `--to` names it at any time. */
   named: string
   isArchive: boolean
@@ -144,11 +153,9 @@ function completingWords(flags: Flags, { named, isArchive, save }: Comparison): 
 }
 
 function show({ io, globals }: Context, flags: Flags, comparison: Comparison): ExitCode {
-  const { plan, at, named, history } = comparison
+  const { plan, about, state, named, history } = comparison
   const { unfinished } = history
-  const state = `${plan.username} at ${formatTime(at, true)}`
   if (unfinished) io.warn(interruptedText(globals, plan.username, unfinished))
-  const about = { username: plan.username, at: new Date(at).toISOString(), ...documentOf(plan.difference) }
   const document = { ...about, applied: false, ...(unfinished && { interrupted: unfinished }) }
   if (isEmpty(plan.difference)) {
     io.print(`The files and rows of ${state} are the present ones.`, document)
@@ -162,10 +169,8 @@ function show({ io, globals }: Context, flags: Flags, comparison: Comparison): E
 
 async function apply(context: Context, flags: Flags, comparison: Comparison, lock: RewindLock): Promise<ExitCode> {
   const { io, globals } = context
-  const { plan, at, history } = comparison
+  const { plan, about, state, history } = comparison
   const { unfinished } = history
-  const state = `${plan.username} at ${formatTime(at, true)}`
-  const about = { username: plan.username, at: new Date(at).toISOString(), ...documentOf(plan.difference) }
   if (isEmpty(plan.difference)) {
     if (unfinished) await lock.finish()
     io.print(`The files and rows of ${state} are the present ones.`, { ...about, applied: false })
@@ -190,7 +195,7 @@ async function apply(context: Context, flags: Flags, comparison: Comparison, loc
 /** Saves the present state, and records what is begun. */
 async function begin(context: Context, flags: Flags, comparison: Comparison, lock: RewindLock) {
   const { io } = context
-  const { plan, at, named, history } = comparison
+  const { plan, moment, named, history } = comparison
   const { unfinished } = history
   const target = await saveTarget(context, comparison.save)
   const id = await savePresentState(context, target)
@@ -199,7 +204,6 @@ async function begin(context: Context, flags: Flags, comparison: Comparison, loc
   const given = passphraseFile !== undefined && encrypted ? ['--passphrase-file', resolve(passphraseFile)] : []
   const undo = ['rewind', '--user', plan.username, '--to', id, '--from', place, ...given, '--apply']
   const own = { complete: completingWords(flags, comparison), undo }
-  const moment = new Date(at).toISOString()
   const save = { id, place, moment, undo }
   if (!unfinished) {
     const saved = { id, place, encrypted }

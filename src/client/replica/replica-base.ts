@@ -41,7 +41,10 @@ export function makeBase(db: SqliteFile) {
     set,
     place: (): Place | undefined => get<Place>('place'),
     /** Whether the rows were downloaded by a version with the same tables: rows of others were dropped. */
-    hasAllTables: (): boolean => feedTables.every((table) => get<string[]>('tables')?.includes(table)),
+    hasAllTables(): boolean {
+      const known = get<string[]>('tables') ?? []
+      return feedTables.every((table) => known.includes(table))
+    },
     row(table: string, id: number): ServerRow | undefined {
       const found = db.get<{ data: string }>('select data from rows where tbl = ? and id = ?', table, id)
       return found && (JSON.parse(found.data) as ServerRow)

@@ -104,7 +104,7 @@ async function leaveRoom(
   if (!member) return 0
   const { room_id: room } = member
   if ((await membersIn(tx, room)) === 1) {
-    const emptied = (await endFormerMembers(tx, room, limit, now)) || (await emptyRoom(tx, room, limit))
+    const emptied = await emptyRoomAndFeeds(tx, room, limit, now)
     if (emptied > 0) return emptied
   }
   const taken = await takeRoom(tx, room, now)
@@ -114,17 +114,17 @@ async function leaveRoom(
   return 1
 }
 
-/** Ends a room in the feeds of those who left it, before its messages are deleted. */
-async function endFormerMembers(tx: Writer, room: number, limit: number, now: number): Promise<number> {
+/** Deletes rows of a room, after ending it in the feeds of those who left it. Returns the number of rows written, 0 when done. */
+async function emptyRoomAndFeeds(tx: Writer, room: number, limit: number, now: number): Promise<number> {
   const users = await accountsToEnd(tx, limit, room)
-  return users.length === 0 ? 0 : endInFeeds(tx, { users, room }, limit, now)
+  return users.length > 0 ? endInFeeds(tx, { users, room }, limit, now) : emptyRoom(tx, room, limit)
 }
 
 /** Deletes up to `limit` rows of a room, or the room with the last of them, unless it has members. */
 export async function removeEmptyRoom(tx: Writer, room: number, limit: number, now: number): Promise<'more' | 'done'> {
   if (await hasMembers(tx, room)) return 'done'
   for (let left = limit; left > 0;) {
-    const removed = (await endFormerMembers(tx, room, left, now)) || (await emptyRoom(tx, room, left))
+    const removed = await emptyRoomAndFeeds(tx, room, left, now)
     if (removed === 0) {
       await deleteRoom(tx, room)
       return 'done'

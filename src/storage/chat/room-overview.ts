@@ -1,5 +1,7 @@
+import { sql } from 'kysely'
 import { prepared, type Reader } from '../engine/database.ts'
 import type { RoomRow } from '../engine/chat-rows.ts'
+import { hasSomebody } from './rooms.ts'
 
 // Rooms as an administrator sees them: counts and sizes, never messages.
 
@@ -50,10 +52,7 @@ export async function roomOverviews(on: Reader, room?: number): Promise<RoomOver
         .where('n.trash_id', 'is', null)
         .as('bytes'),
     ])
-    // One without members is being deleted.
-    .where(({ exists, selectFrom }) =>
-      exists(selectFrom('room_members as m').select('m.user_id').whereRef('m.room_id', '=', 'r.id')),
-    )
+    .where(hasSomebody(sql.ref('r.id')))
     .$if(room !== undefined, (query) => query.where('r.id', '=', room!))
     .orderBy('r.id')
     .execute()

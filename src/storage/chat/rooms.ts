@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { sql, type RawBuilder } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import { forgetRoom } from '../files/room-files.ts'
 import type { RoomRow } from '../engine/chat-rows.ts'
@@ -153,7 +153,10 @@ export const activeUsers = (on: Reader, since?: number): Promise<Person[]> =>
     .execute()
 
 /** False for a room that is being deleted. */
-const hasSomebody = sql<boolean>`exists (select 1 from room_members m where m.room_id = rooms.id)`
+export const hasSomebody = (room: RawBuilder<unknown>) =>
+  sql<boolean>`exists (select 1 from room_members m where m.room_id = ${room})`
+
+const ROOM = sql.ref('rooms.id')
 
 /** Creates a room without members. Returns its ID; undefined if the two users have a direct conversation already. */
 export async function insertRoom(
@@ -172,8 +175,8 @@ export async function insertRoom(
 
 /** Rooms without members, which are being deleted. */
 export const roomsWithoutMembers = async (on: Reader): Promise<number[]> => {
-  const { rows } = await sql<{ id: number }>`select id from rooms
-    where not exists (select 1 from room_members m where m.room_id = rooms.id) order by id`.execute(on.q)
+  const { rows } = await sql<{ id: number }>`select id from rooms where not ${hasSomebody(ROOM)}
+    order by id`.execute(on.q)
   return rows.map(({ id }) => id)
 }
 
@@ -186,7 +189,7 @@ export async function roomsMadeBy(on: Reader, user: number): Promise<number> {
     .selectFrom('rooms')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('created_by', '=', user)
-    .where(hasSomebody)
+    .where(hasSomebody(ROOM))
     .executeTakeFirstOrThrow()
   return Number(count)
 }
@@ -200,7 +203,8 @@ export const roomExists = async (on: Reader, room: number): Promise<boolean> =>
 
 export const channelNamed = async (on: Reader, name: string, creator: number): Promise<number | undefined> => {
   const query = on.q.selectFrom('rooms').select('id').where('name', '=', name).where('created_by', '=', creator)
-  return (await query.where('type', '=', 'channel').where(hasSomebody).orderBy('id').limit(1).executeTakeFirst())?.id
+  return (await query.where('type', '=', 'channel').where(hasSomebody(ROOM)).orderBy('id').limit(1).executeTakeFirst())
+    ?.id
 }
 
 /** Adds members who have read everything up to now. Returns the new ones. */
