@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import process, { env, versions } from 'node:process'
 import { fileURLToPath } from 'node:url'
 
@@ -29,7 +29,7 @@ const missing = reason()
 if (missing) {
   const advice = isPrebuilt
     ? 'Run "npm install" again; it needs no compiler.'
-    : 'Use Node 22.14 or later, or install a C++ compiler and Python (Debian: apt-get install make g++ python3), and run "npm install" again.'
+    : 'Use Node 22.14 or later, or install a C++ compiler and Python (Debian: apt-get install make g++ python3) and, without access to nodejs.org, the headers of Node, and run "npm install" again.'
   process.stderr.write(`SQLite could not be installed for Node ${versions.node}: ${missing}\n${advice}\n`)
   process.exitCode = 1
 }
@@ -48,7 +48,19 @@ function build() {
   npm('rebuild', '--dangerously-allow-all-scripts', NAME)
 }
 
+/** The setting that names the headers installed with this Node; node-gyp downloads those that are not. */
+function headers() {
+  const prefix = dirname(dirname(process.execPath))
+  try {
+    const text = readFileSync(join(prefix, 'include', 'node', 'node_version.h'), 'utf8')
+    const part = (name) => new RegExp(`^#define NODE_${name}_VERSION (\\d+)$`, 'm').exec(text)?.[1]
+    return `${part('MAJOR')}.${part('MINOR')}.${part('PATCH')}` === versions.node ? { npm_config_nodedir: prefix } : {}
+  } catch {
+    return {}
+  }
+}
+
 function npm(...words) {
-  const flags = { CFLAGS: '-O1', CXXFLAGS: '-O1', JOBS: 'max' }
+  const flags = { CFLAGS: '-O1', CXXFLAGS: '-O1', JOBS: 'max', ...headers() }
   spawnSync(process.execPath, [env.npm_execpath, ...words], { cwd: root, stdio: 'inherit', env: { ...flags, ...env } })
 }
