@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { syncFiles } from '../../src/contract/sync-files.ts'
 import { runCommandWith } from '../support/command.ts'
 import { explores } from '../support/explores.ts'
 import { folderOfTest, serverOfTest } from '../support/server.ts'
@@ -128,6 +129,7 @@ test('after an interruption, the commands that complete and undo are named, and 
   const before = await backup()
 
   const interrupt = async (): Promise<void> => {
+    server.clock.pass(Date.now() - server.clock.now())
     const lock = await server.local.domain.rewind.lock('ada')
     const base = ['rewind', '--user', 'ada', '--from', backups, '--apply']
     const [complete, undo] = [
@@ -227,4 +229,48 @@ test('a rewind names what it moves to the trash, what clients do then, and where
   })
   const unsaid = await svc('rewind', '--user', 'ada', '--to', id, '--json')
   expect([unsaid.code, unsaid.stderr + unsaid.stdout]).toEqual([2, expect.stringContaining('"code":"usage"')])
+})
+
+test('a rewind that is killed after its first change is completed or undone by the commands that are named', async () => {
+  const { server, ada, ok, backups, backup, rewind } = await scene()
+  const paths = Array.from({ length: 40 }, (_, number) => `/photos/${String(number).padStart(2, '0')}.jpg`)
+  for (const [index, path] of paths.entries()) await ada.put(path, `${index}`.padEnd(100_000, '.'))
+  const id = await backup()
+  for (const path of paths) await ada.ask(syncFiles.actions.delete, { path })
+  await ada.put('/newer.txt', 'newer')
+  const isRestored = async (path: string): Promise<boolean> => (await ada.download(path)).status === 200
+  const restored = async (): Promise<number> => (await Promise.all(paths.map(isRestored))).filter(Boolean).length
+
+  // The contents are large, so that each file is a change of its own.
+  const program = fileURLToPath(new URL('../../bin/svc.js', import.meta.url))
+  const env = { ...process.env, HOME: server.dataDir, SVC_DATA_DIR: server.dataDir, ...server.env }
+  const words = ['rewind', '--user', 'ada', '--to', id, '--from', backups, '--apply']
+  const child = spawn(process.execPath, [program, ...words], { env, stdio: 'ignore' })
+  const isOver = once(child, 'close')
+  while (child.exitCode === null && (await isRestored('/newer.txt'))) await new Promise(setImmediate)
+  child.kill('SIGKILL')
+  await isOver
+  expect([child.signalCode, await isRestored('/newer.txt')]).toEqual(['SIGKILL', false])
+  expect(await restored()).toBeLessThan(paths.length)
+
+  const shown = await rewind('--to', id)
+  const [, complete, undo] = /To complete it: (svc .+)\. To undo it: (svc .+)\.\n/.exec(shown.stderr) ?? []
+  expect([shown.code, complete, undo]).toEqual([0, expect.any(String), expect.any(String)])
+
+  // What the interruption left is no state to return to.
+  const left = await backup()
+  for (const more of [[], ['--apply']])
+    expect(await rewind('--to', left, ...more)).toMatchObject({
+      code: 6,
+      stdout: '',
+      stderr: expect.stringContaining(
+        'A state after its beginning is incomplete too and is refused until then',
+      ) as string,
+    })
+
+  await ok(...wordsOf(complete!))
+  expect([await restored(), await isRestored('/newer.txt')]).toEqual([paths.length, false])
+  expect((await rewind('--to', left)).code).toBe(0)
+  await ok(...wordsOf(undo!))
+  expect([await restored(), await isRestored('/newer.txt')]).toEqual([0, true])
 })

@@ -21,7 +21,7 @@ export const list = command({
     const { place, manifests, damaged, hasStream } = await listBackups(sourceOptions(globals, flags), passphrases)
     const none = hasStream
       ? `There are no backups in ${place}, only a stream. To restore its end: svc backup restore stream --from ${place}`
-      : `There are no backups in ${place} yet. To make one: svc backup create --to ${place}`
+      : `There are no backups in ${place} yet. If there should be some: is the disk mounted? To make one: svc backup create --to ${place}`
     io.table(
       manifests,
       [

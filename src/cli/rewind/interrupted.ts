@@ -20,6 +20,21 @@ export function refuseLatest(globals: Globals, username: string, unfinished: Unf
   throw new Exit(6, `${interruptedText(globals, username, unfinished)} "latest" is refused until then.`, 'interrupted')
 }
 
+/** Refuses a state that the interrupted rewind left behind, such as the end of a stream; the one that it saved is none. */
+export function assertNotLeftBehind(
+  globals: Globals,
+  username: string,
+  unfinished: UnfinishedRewind,
+  { at, id }: { at: number; id: string },
+): void {
+  if (at < Date.parse(unfinished.started_at) || id === unfinished.saved.id) return
+  throw new Exit(
+    6,
+    `${interruptedText(globals, username, unfinished)} A state after its beginning is incomplete too and is refused until then; an earlier one is not.`,
+    'interrupted',
+  )
+}
+
 /** Refuses `latest` if it is a backup that a rewind of this account made. */
 export function assertNotSaved(globals: Globals, id: string, saves: readonly SavedState[]): void {
   const save = saves.find((one) => one.id === id)

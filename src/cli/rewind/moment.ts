@@ -9,13 +9,6 @@ export function assertExact({ at, shortfall }: { at?: number | undefined; shortf
   throw new Exit(5, `${shortfall} To return to the last state before that: --to ${iso(at)}.`, 'not_found')
 }
 
-/** A folder of backups that is missing or empty may be on a disk that is not there. */
-function withMountHint(error: unknown): unknown {
-  const { name, message, exitCode } = error as Error & { exitCode?: unknown }
-  const isMissing = name === 'BadRepository' && exitCode === 5 && message.startsWith('There are no backups in')
-  return isMissing ? new Exit(5, `${message} Is the disk mounted?`, 'not_found') : error
-}
-
 /** Adds to the error about a moment before the stream, or without one, the newest backup before it. */
 export async function withNearest(
   error: unknown,
@@ -23,7 +16,7 @@ export async function withNearest(
   lookup: Seeking,
   passphrases: Passphrases,
 ): Promise<never> {
-  if ((error as Error).name !== 'NoSuchMoment') throw withMountHint(error)
+  if ((error as Error).name !== 'NoSuchMoment') throw error
   const moment = lookup.momentOf?.(to)?.at ?? Date.now()
   const { listBackups } = await import('../../wiring/backups/backup-locations.ts')
   const { manifests } = await listBackups(lookup, passphrases)

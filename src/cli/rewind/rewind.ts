@@ -8,7 +8,7 @@ import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from '../b
 import { withProgress } from '../progress.ts'
 import { commandLine } from '../shell-words.ts'
 import { formatTime } from '../time-format.ts'
-import { assertNotSaved, interruptedText, refuseLatest } from './interrupted.ts'
+import { assertNotLeftBehind, assertNotSaved, interruptedText, refuseLatest } from './interrupted.ts'
 import { assertExact, withNearest } from './moment.ts'
 import { savePresentState, saveTarget, type Context, type SaveOptions } from './present-state.ts'
 import { clientNote, differenceText, documentOf, failureLines, isEmpty } from './rewind-summary.ts'
@@ -82,10 +82,11 @@ async function rewindFrom(context: Context, flags: Flags, lock?: RewindLock): Pr
     assertExact(source)
     const manifest = await source.manifest(await locations.backupNamed(source, to))
     if (to === 'latest') assertNotSaved(globals, manifest.id, history.saves)
+    const at = source.at ?? Date.parse(manifest.created_at)
+    if (history.unfinished) assertNotLeftBehind(globals, user, history.unfinished, { at, id: manifest.id })
     const past = { source, manifest, scratch: temporary.path }
     const plan = await withProgress('Comparing', (job) => domain.rewind.plan(user, past, job))
     try {
-      const at = source.at ?? Date.parse(manifest.created_at)
       // Exactly this state: `latest` is another backup once the present state is saved, and `14:05` another moment tomorrow.
       const isArchive = locations.isArchiveName(to)
       const named = source.at !== undefined ? iso(source.at) : isArchive ? to : manifest.id

@@ -57,6 +57,14 @@ export class BadRepository extends Error {
   }
 }
 
+/** A folder without backups. It may be the mount point of a disk that is not there. */
+export class NoBackups extends BadRepository {
+  override name = 'NoBackups'
+  constructor(folder: string) {
+    super(`There are no backups in ${folder}. Is the disk mounted?`, 5)
+  }
+}
+
 export interface RepositoryHeader {
   format: 1
   repository: string

@@ -10,6 +10,7 @@ import {
   addToRepository,
   BadRepository,
   createRepository,
+  NoBackups,
   readableHeader,
   readRepository,
   repositoryAt,
@@ -227,7 +228,7 @@ async function openFolder(
   passphrases: Passphrases,
 ): Promise<BackupFolder> {
   const header = await readableHeader(folder)
-  if (!header) throw new BadRepository(`There are no backups in ${folder}.`, 5)
+  if (!header) throw new NoBackups(folder)
   if (!header.encrypted) return { folder, header, key: undefined }
   const dataDir = dataDirectoryPath(seeking.dataDir, seeking.env)
   const isKept = header.repository !== undefined && !passphrases.isGiven

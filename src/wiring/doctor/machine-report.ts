@@ -1,7 +1,7 @@
 import { diskSpace } from '../../host/disk-space.ts'
 import type { HostStatus } from '../../http/host-status.ts'
 import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
-import { readRepository, repositoryAt } from '../../storage/backups/repository.ts'
+import { NoBackups, readRepository, repositoryAt } from '../../storage/backups/repository.ts'
 import { checks, examine, opened, readiness } from './doctor.ts'
 import { keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
@@ -16,7 +16,7 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
   if (folder === '') return none
   try {
     const header = await repositoryAt(folder)
-    if (!header) return { ...none, error: `There are no backups in ${folder}.` }
+    if (!header) return { ...none, error: new NoBackups(folder).message }
     const key = header.encrypted ? await keptKey(directory.path, folder, header.repository) : undefined
     if (header.encrypted && !key)
       return { ...none, error: `The backups in ${folder} are encrypted, and this installation has no key to them.` }
