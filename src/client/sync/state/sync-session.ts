@@ -51,18 +51,23 @@ export function openForRun({ root, dryRun, notice }: Parts): Session {
 /** Opens a root's state read-only, without the lock: the state itself during a run, else a copy. */
 export function openReadOnly(root: Root, running: boolean): Session {
   const copy = running ? undefined : copyState(root.path)
-  const { server_id, user_id, root_id } = root.registered
-  const { state } = openState(copy ? join(copy, 'state.db') : ownFile(root.path, 'state.db'), {
-    root_id,
-    server_id,
-    user_id,
-  })
-  return {
-    state,
-    close() {
-      state.close()
-      if (copy) rmSync(copy, { recursive: true, force: true })
-    },
+  const removeCopy = (): void => {
+    if (copy) rmSync(copy, { recursive: true, force: true })
+  }
+  try {
+    const { server_id, user_id, root_id } = root.registered
+    const file = copy ? join(copy, 'state.db') : ownFile(root.path, 'state.db')
+    const { state } = openState(file, { root_id, server_id, user_id })
+    return {
+      state,
+      close() {
+        state.close()
+        removeCopy()
+      },
+    }
+  } catch (error) {
+    removeCopy()
+    throw error
   }
 }
 
@@ -76,9 +81,14 @@ const notices: Record<'new' | 'damaged' | 'foreign', [NoticeCode, string]> = {
 
 function copyState(root: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-dry-run-'))
-  for (const name of ['state.db', 'state.db-wal']) {
-    assertUsable(ownFile(root, name))
-    if (existsSync(ownFile(root, name))) copyFileSync(ownFile(root, name), join(folder, name))
+  try {
+    for (const name of ['state.db', 'state.db-wal']) {
+      assertUsable(ownFile(root, name))
+      if (existsSync(ownFile(root, name))) copyFileSync(ownFile(root, name), join(folder, name))
+    }
+    return folder
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
   }
-  return folder
 }
