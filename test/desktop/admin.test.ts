@@ -179,14 +179,7 @@ describe('users', () => {
     expect(await visited.flaws()).toEqual([])
     await answer('Remove permanently')
     await told('leaver was removed.')
-    await expect
-      .poll(() =>
-        admin
-          .locator('tbody')
-          .innerText()
-          .catch(() => ''),
-      )
-      .not.toContain('leaver')
+    await admin.locator('tbody', { hasText: 'leaver' }).waitFor({ state: 'detached' })
     expect((await heir.manifest()).files.map(({ path }) => path)).toEqual(['/Files of leaver/plans/engine.txt'])
     expectQuiet(visited)
   })
