@@ -56,13 +56,20 @@ export function excessOf(kind: DataKind, { bytes, items }: DataUsage, bound: Dat
 }
 
 /** Fault `quota_exceeded` if `work` grows the account's data beyond its quota; it may always shrink. */
-export async function withinBound<T>(tx: Writer, user: number, kind: DataKind, work: () => Promise<T>): Promise<T> {
+export async function withinBound<T>(
+  tx: Writer,
+  user: number,
+  kind: DataKind,
+  work: () => Promise<T>,
+  how: 'may grow' | 'always grows' = 'may grow',
+): Promise<T> {
   const bound = await boundOf(tx, kind)
   if (bound.bytes < 0 && bound.items < 0) return work()
-  const before = await dataUsage(tx, user, kind)
+  const before = how === 'may grow' ? await dataUsage(tx, user, kind) : undefined
   const result = await work()
   const after = await dataUsage(tx, user, kind)
   const text = excessOf(kind, after, bound)
-  if (text && (after.bytes > before.bytes || after.items > before.items)) throw fault('quota_exceeded', { text })
+  if (text && (!before || after.bytes > before.bytes || after.items > before.items))
+    throw fault('quota_exceeded', { text })
   return result
 }

@@ -29,14 +29,20 @@ export class CoalescedMessage extends IncomingMessage {
   received = 0
   /** Called when all of the body has arrived. */
   onComplete: (() => void) | undefined
+  /** Whether head and body arrived in one read of the socket. */
+  isWhole = false
+  readonly #readBefore: number
 
   constructor(socket: Socket) {
     super(socket)
+    this.#readBefore = socket.bytesRead
   }
 
   override push(chunk: Buffer | null): boolean {
-    if (chunk === null) this.onComplete?.()
-    else this.received += chunk.length
+    if (chunk === null) {
+      this.isWhole = this.received === 0 || this.socket.bytesRead === this.#readBefore
+      this.onComplete?.()
+    } else this.received += chunk.length
     if (chunk === null || chunk.length >= TINY_CHUNK) {
       this.#handOn()
       return super.push(chunk)

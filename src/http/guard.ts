@@ -6,6 +6,7 @@ import { DEVICES_AT_ONCE, LIMIT_WINDOW, type LimitName } from '../contract/limit
 import { isInSession, type Authority, type Caller } from '../domain/accounts/accounts.ts'
 import type { Domain } from '../domain/domain.ts'
 import { makeAccess, type Access } from './access.ts'
+import { CoalescedMessage } from './coalesced-message.ts'
 import { rejectCrossSite, isTokenPending } from './cross-site.ts'
 import { addressKey } from '../domain/accounts/address-throttle.ts'
 import type { DiskReserve } from './disk-reserve.ts'
@@ -18,8 +19,8 @@ const BEARER = /^Bearer +([0-9a-f]{64})$/i
 export interface Admitted {
   caller: Caller | undefined
   isCsrfPending: boolean
-  /** Whether the body was still arriving when the caller was identified. */
-  isBodyPending: boolean
+  /** Whether the body, now that it is here, was still arriving when the caller was identified. */
+  isBodyLate(): boolean
   /** Undefined for actions open to anyone. */
   access: Access | undefined
 }
@@ -97,7 +98,7 @@ export interface Guard {
   narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply): Promise<readonly AnyAction[]>
 }
 
-const ANONYMOUS: Admitted = { caller: undefined, isCsrfPending: false, isBodyPending: false, access: undefined }
+const ANONYMOUS: Admitted = { caller: undefined, isCsrfPending: false, isBodyLate: () => false, access: undefined }
 
 /**
  * Checks every request before its body is read, in this order: setup completed, rate limit of anonymous requests,
@@ -141,6 +142,8 @@ export function makeGuard(deps: GuardDependencies): Guard {
     const caller = await identify(deps, action, request)
     // Read before the steps below, which may wait: access can end, and the body can arrive, in the meantime.
     const isBodyPending = !request.raw.complete
+    // Node parses the rest of what it read from the socket after this, so a body may be here and still count as pending.
+    const isBodyLate = () => isBodyPending && !(request.raw instanceof CoalescedMessage && request.raw.isWhole)
     await assertOpen(action, caller)
     if (limitName !== 'none') await limit(deps, { name: limitName, cost }, keysOfCaller(caller), reply)
     let isCsrfPending = false
@@ -160,7 +163,7 @@ export function makeGuard(deps: GuardDependencies): Guard {
       if (action.stores) await deps.reserve.assertRoom(0, 'now')
     }
     const access = makeAccess({ accounts, caller, check, checkedAt })
-    return { caller, isCsrfPending, isBodyPending, access }
+    return { caller, isCsrfPending, isBodyLate, access }
   }
 
   async function narrow(actions: readonly AnyAction[], request: FastifyRequest, reply: FastifyReply) {

@@ -88,7 +88,7 @@ function routeFor({ action, run }: Handler, { domain }: GuardDependencies, guard
   ): Promise<string | Readable | FastifyReply> {
     const { access } = admitted
     // A JSON body may take minutes to arrive. Payloads of bytes are checked while they are read.
-    if (admitted.isBodyPending && !payload) await access?.recheck()
+    if (!payload && admitted.isBodyLate()) await access?.recheck()
     checkBodyToken(admitted, action, payload ? payload.earlyFields : request.body)
     const params = readsQuery ? checker.fromTexts(queryOf(request)) : checker.fromJson(request.body)
     // A long answer must not hit the idle timeout.

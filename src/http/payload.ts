@@ -4,8 +4,9 @@ import type { MultipartFile, MultipartValue } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ByteBuffer } from '../base/byte-buffer.ts'
 import { badRequest, fault } from '../contract/errors.ts'
-import { RECHECK_TOLERANCE_MS, type Access } from './access.ts'
+import { RECHECK_TOLERANCE_MS } from './access.ts'
 import { sendContinue } from './expect-continue.ts'
+import type { Admitted } from './guard.ts'
 import type { Payload } from './handler.ts'
 
 const MULTIPART_LIMITS = {
@@ -121,25 +122,25 @@ const RECHECK_INTERVAL_MS = 1_000
 
 /** Ends the body with a fault as soon as the sender's access ends. */
 export function withAccessCheck(
-  { access, isBodyPending }: { access: Access | undefined; isBodyPending: boolean },
+  { access, isBodyLate }: Pick<Admitted, 'access' | 'isBodyLate'>,
   payload: Payload,
 ): Payload {
   if (!access) return payload
   // A body that had arrived when its sender was identified cannot outlive the access by more.
-  const tolerance = isBodyPending ? 0 : RECHECK_TOLERANCE_MS
+  const tolerance = () => (isBodyLate() ? 0 : RECHECK_TOLERANCE_MS)
   async function* checked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const piece of body) {
       await access!.recheck(RECHECK_INTERVAL_MS)
       yield piece
     }
-    await access!.recheck(tolerance)
+    await access!.recheck(tolerance())
   }
   return {
     ...payload,
     body: checked(payload.body),
     async fields() {
       const fields = await payload.fields()
-      await access.recheck()
+      await access.recheck(tolerance())
       return fields
     },
   }

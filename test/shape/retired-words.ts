@@ -137,7 +137,7 @@ export const retiredWords: Record<string, string> = {
   inOurWords: 'toBadArchive',
   inTime: 'withTimeLimit',
   isAstray: 'dependsOnFailedMove',
-  isBodyDue: 'isBodyPending',
+  isBodyDue: 'isBodyLate',
   isMeant: 'isUnreadOfPath',
   isNoFurther: 'fitsPathLimits',
   isOfLostTerminal: 'isLostTerminal',

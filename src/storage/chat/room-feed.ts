@@ -89,14 +89,20 @@ async function becomeLarge(tx: Writer, room: number): Promise<boolean> {
   return true
 }
 
-/** Records a change of a room, or of one of its messages, that has the room's current time, for every member. */
+/**
+ * Records a change of a room, or of one of its messages, that has the room's current time, for every member. `isLarge` saves a query
+ * where it is known.
+ */
 export async function recordForMembers(
   tx: Writer,
-  change: { room: number; table: Row['table']; row: number; deleted: boolean },
+  {
+    isLarge: mayBeLarge = true,
+    ...change
+  }: { room: number; table: Row['table']; row: number; deleted: boolean; isLarge?: boolean },
   now: number,
 ): Promise<void> {
   const { room, table } = change
-  if (await defer(tx, room)) {
+  if (mayBeLarge && (await defer(tx, room))) {
     if (table === 'svc_rooms') await deferName(tx, room)
     return
   }

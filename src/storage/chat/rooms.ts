@@ -27,10 +27,14 @@ const person = ['users.id', 'users.username', 'users.display_name', 'users.avata
 export interface Entered extends Pick<Room, 'name' | 'type' | 'created_by'> {
   /** Time of the change: later than everything before it in this room. */
   stamp: number
+  /** Null for a small room, whose changes are written to the feeds of its members. */
+  feed_stamp: number | null
 }
 
 /** The next time of a room: now, or a millisecond after the previous one. */
 export const nextStamp = (now: number) => sql<number>`(case when stamp < ${now} then ${now} else stamp + 1 end)`
+
+const entered = ['name', 'type', 'created_by', 'stamp', 'feed_stamp'] as const
 
 const enterQuery = prepared<{ room: number; user: number; now: number }, Entered>(({ q, p }) =>
   q
@@ -38,7 +42,7 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
     .set({ stamp: nextStamp(p.now) })
     .where('id', '=', p.room)
     .where(sql<boolean>`exists (select 1 from room_members m where m.room_id = rooms.id and m.user_id = ${p.user})`)
-    .returning(['name', 'type', 'created_by', 'stamp']),
+    .returning(entered),
 )
 
 /** Notifies that a room changed, if it exists. */
@@ -57,7 +61,7 @@ export async function takeRoom(tx: Writer, room: number, now: number): Promise<E
     .updateTable('rooms')
     .set({ stamp: nextStamp(now) })
     .where('id', '=', room)
-  return notifyRoom(tx, room, await query.returning(['name', 'type', 'created_by', 'stamp']).executeTakeFirst())
+  return notifyRoom(tx, room, await query.returning(entered).executeTakeFirst())
 }
 
 const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>(({ q, p }) =>
