@@ -35,7 +35,7 @@ const exploring = [
   'test/desktop/{admin,app-manager,assistant,back-button,calendar}.test.ts',
   'test/desktop/{calendar-calendars,calendar-recurrence,components}.test.ts',
   'test/desktop/{components-app,custom-app,deep-link,external-app,files,files-archive,formatted-text}.test.ts',
-  'test/desktop/{broker,calendar-files,installation,webrtc-removal}.test.ts',
+  'test/desktop/{broker,calendar-files,installation,row-files,webrtc-removal}.test.ts',
   'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/domain/portability/hostile.test.ts',

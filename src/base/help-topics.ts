@@ -6,6 +6,7 @@ export const topics = {
   'team-chat': 'Rooms and messages, on the terminal and in scripts',
   writing: 'Notes and documents: formatting, checklists, links',
   calendar: 'Events that repeat, tasks, reminders, in the desktop and in scripts',
+  'import-and-export': 'Files of other programs: contacts, calendars, spreadsheets',
   assistant: 'The AI assistant: asking, undoing, configuring a model',
   administration: 'Users, quotas, settings, maintenance, monitoring',
   'bad-days': 'What to do when something has gone wrong: the pages below',

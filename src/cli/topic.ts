@@ -9,6 +9,7 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   'team-chat': () => import('../docs/team-chat.md'),
   writing: () => import('../docs/writing.md'),
   calendar: () => import('../docs/calendar.md'),
+  'import-and-export': () => import('../docs/import-and-export.md'),
   assistant: () => import('../docs/assistant.md'),
   administration: () => import('../docs/administration.md'),
   'bad-days': () => import('../docs/bad-days.md'),

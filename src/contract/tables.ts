@@ -136,7 +136,19 @@ export const tables = {
   },
   svc_contacts: {
     summary: 'Contacts',
-    columns: { name: title, email: text(320), phone: text(64), company: text(LINE), note: text(TEXT) },
+    columns: {
+      name: title,
+      email: text(320),
+      phone: text(64),
+      company: text(LINE),
+      note: text(TEXT),
+      /** Identifies the contact in other programs. */
+      uid: text(LINE),
+      other_emails: { type: 'texts', max: 20_000 },
+      other_phones: { type: 'texts', max: 20_000 },
+      /** The contact as another program wrote it (RFC 2426, RFC 6350), without pictures. */
+      vcard: text(TEXT),
+    },
   },
   svc_bookmarks: {
     summary: 'Bookmarks',
@@ -180,7 +192,7 @@ export const feedTables = [...Object.keys(tables), ...Object.keys(readOnlyTables
 export const isWritable = (name: string): name is TableName => Object.hasOwn(tables, name)
 
 /** Schema version in `info` and `initial_sync`. Increase it when a table or column is added. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 const formats: Record<'date' | 'timestamp', string> = {
   date: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])$',

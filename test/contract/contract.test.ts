@@ -68,7 +68,7 @@ test('the wire is the one that clients of this version speak', async () => {
 })
 
 test('the schema of the synchronised tables has the number that clients know', () => {
-  expect(SCHEMA_VERSION).toBe(6)
+  expect(SCHEMA_VERSION).toBe(7)
 })
 
 describe('an action', () => {

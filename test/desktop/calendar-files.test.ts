@@ -46,7 +46,7 @@ const choose = (app: Frame, name: string, text: string) =>
 test('a file of another program is imported, shown, exported as it was, and imported again without a copy', async () => {
   const { visited, app, rows } = await withCalendar()
   await choose(app, 'both.ics', calendarOf(choir, dentist))
-  await app.getByText('2 events added, 0 updated.').waitFor()
+  await app.getByText('2 added, 0 updated.').waitFor()
   expect((await rows()).map(({ title, rrule }) => [title, rrule])).toEqual(
     expect.arrayContaining([
       ['Choir', 'FREQ=WEEKLY;BYDAY=TH'],
@@ -62,12 +62,12 @@ test('a file of another program is imported, shown, exported as it was, and impo
     'again.ics',
     calendarOf(choir, [...dentist.slice(0, 1), 'SUMMARY:Dentist, upper floor', ...dentist.slice(2)]),
   )
-  await app.getByText('0 events added, 1 updated.').waitFor()
+  await app.getByText('0 added, 1 updated.').waitFor()
   expect((await rows()).map(({ title }) => title).toSorted()).toEqual(['Choir', 'Dentist, upper floor'])
 
   await app.getByRole('button', { name: 'More' }).click()
   const download = visited.page.waitForEvent('download')
-  await app.getByRole('menuitem', { name: /^Export/ }).click()
+  await app.getByRole('menuitem', { name: 'Export as iCalendar (.ics)' }).click()
   const saved = await download
   expect(saved.suggestedFilename()).toBe('calendar.ics')
   const text = await readFile(await saved.path(), 'utf8')
@@ -78,7 +78,7 @@ test('a file of another program is imported, shown, exported as it was, and impo
 test('an import is undone with one click', async () => {
   const { app, rows } = await withCalendar()
   await choose(app, 'both.ics', calendarOf(choir, dentist))
-  await app.getByText('2 events added').waitFor()
+  await app.getByText('2 added').waitFor()
   await app.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(rows).toEqual([])
 })
@@ -86,9 +86,9 @@ test('an import is undone with one click', async () => {
 test('what cannot be read is said, and the rest is imported', async () => {
   const { app, rows } = await withCalendar()
   await choose(app, 'notes.txt', 'Milk\n')
-  await app.getByText('notes.txt is not an iCalendar file.').waitFor()
+  await app.getByText('notes.txt cannot be read. Line 1: svc_events has no column "Milk"').waitFor()
   await choose(app, 'mixed.ics', calendarOf(['UID:1', 'SUMMARY:No time'], dentist, ['DTSTART:never', 'SUMMARY:Bad']))
-  await app.getByText('1 event added, 0 updated.').waitFor()
+  await app.getByText('1 added, 0 updated.').waitFor()
   expect(await app.locator('.toast').allTextContents()).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/event 1 [(]line 4[)]: it has no beginning[.].*event 3 [(]line 16[)]: /s),
@@ -106,7 +106,7 @@ test('an event of Outlook keeps its hour, a cancelled one is left out, and what 
     'RRULE:FREQ=WEEKLY',
   ]
   await choose(app, 'outlook.ics', calendarOf([...standup, 'RRULE:FREQ=YEARLY'], [...dentist, 'STATUS:CANCELLED']))
-  await app.getByText('1 event added, 0 updated.').waitFor()
+  await app.getByText('1 added, 0 updated.').waitFor()
   const text = await app.locator('.toast').first().textContent()
   expect(text).toContain('1 cancelled event was left out.')
   expect(text).toContain('event 1 (line 4): it has 2 rules; only the first is used.')

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
-import type { Candidate, RowFormat } from '../../client/rows/row-files.ts'
+import { exchangeNames, exchangeOf, isExchange, loadExchange } from '../../client/rows/exchange.ts'
+import type { Candidate, Left, RowFormat } from '../../client/rows/row-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
@@ -15,11 +16,11 @@ const MAX_LISTED = 20
 
 export const importRows = command({
   name: 'data import',
-  summary: 'Add the rows of a file: JSON, JSON lines, CSV, or events of iCalendar',
+  summary: 'Add the rows of a file: JSON, JSON lines, CSV, iCalendar or vCard',
   details:
     'Every row is checked before any is sent, and one that is not valid stops the import; with --skip-invalid the others are imported. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
     'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
-    'An event of an iCalendar file whose UID you have already is updated. ' +
+    'An event of an iCalendar file or a contact of a vCard file whose UID you have already is updated. ' +
     'With --calendar its events belong to that calendar, which is added if there is none.',
   needs: 'server',
   args: { table: 'table; svc_ may be left out', file: 'file, or - for standard input' },
@@ -28,7 +29,7 @@ export const importRows = command({
       'json',
       'jsonl',
       'csv',
-      'ics',
+      ...exchangeNames,
     ]),
     calendar: calendarFlag('put the events of an iCalendar file into this calendar, by its name or uid'),
     update: flag.switch('change the rows whose id the file names'),
@@ -44,49 +45,48 @@ export const importRows = command({
     'svc data import tasks tasks.json --dry-run',
     'svc data import events calendar.ics',
     'svc data import events team.ics --calendar Team',
+    'svc data import contacts people.vcf',
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
     const { writableTable } = await import('../../client/rows/row-values.ts')
-    const { isIcs, readCandidates } = await import('../../client/rows/row-files.ts')
+    const { readCandidates } = await import('../../client/rows/row-files.ts')
     const { changesOf } = await import('../../client/rows/row-import.ts')
     const table = writableTable(args.table)
     const fileName = args.file === '-' ? 'Standard input' : args.file
     const text = await readText(io, args.file)
-    const isCalendar = flags.format === undefined ? isIcs(text) : flags.format === 'ics'
-    assertCalendarFlag(flags.calendar, isCalendar)
-    const calendar = isCalendar ? await import('../../client/rows/ics-import.ts') : undefined
-    const { candidates: all, cancelled } = calendar
-      ? calendar.readIcsFile(table, text, Intl.DateTimeFormat().resolvedOptions().timeZone)
-      : {
-          candidates: readCandidates(table, text, flags.update, flags.format as RowFormat | undefined, flags.raw),
-          cancelled: 0,
-        }
+    const format = flags.format ?? exchangeOf(text)
+    assertCalendarFlag(flags.calendar, format === 'ics')
+    const exchange = isExchange(format) ? await loadExchange(format, table, 'read') : undefined
+    const { candidates: all, left } = exchange
+      ? exchange.read(text, Intl.DateTimeFormat().resolvedOptions().timeZone)
+      : { candidates: readCandidates(table, text, flags.update, format as RowFormat | undefined, flags.raw), left: {} }
     const invalid = all.filter(({ problems }) => problems.length > 0)
     if (!flags.skipInvalid) refuseInvalid(fileName, invalid)
     let candidates: Candidate[] = all
       .map((candidate, position) => ({ ...candidate, position }))
       .filter(({ problems }) => problems.length === 0)
     warn(io, [...invalid.flatMap(linesOfProblems), ...candidates.flatMap(linesOfNotes)])
-    const left = { ...(invalid.length > 0 ? { invalid: invalid.length } : {}), ...(cancelled > 0 ? { cancelled } : {}) }
+    const leftOut = countsOf({ invalid: invalid.length, ...left })
     if (flags.dryRun) {
-      const text = `${pluralize(candidates.length, 'row')} of ${fileName} could be imported into ${table}${leftText(left)}.`
-      io.print(text, { table, rows: candidates.length, ...left })
+      const text = `${pluralize(candidates.length, 'row')} of ${fileName} could be imported into ${table}${leftText(leftOut)}.`
+      io.print(text, { table, rows: candidates.length, ...leftOut })
       return invalid.length > 0 ? 3 : 0
     }
 
     const outcomes = await withRows(context, async (access) => {
       const { copy, fresh, send } = access
-      const isMatched = calendar && !flags.again
+      const isMatched = exchange && !flags.again
       if (isMatched || flags.calendar !== undefined) await fresh()
       let source = text
-      if (calendar && flags.calendar !== undefined) {
+      if (flags.calendar !== undefined) {
+        const { intoCalendar } = await import('../../client/rows/ics-import.ts')
         const { readCalendarFile } = await import('../../client/rows/calendars.ts')
         const uid = await calendarUid(access, flags.calendar, readCalendarFile(text).color)
-        candidates = calendar.intoCalendar(candidates, uid)
+        candidates = intoCalendar(candidates, uid)
         source += uid
       }
-      if (isMatched) candidates = calendar.withKnownEvents(candidates, copy.rows(table))
+      if (isMatched) candidates = exchange.withKnown(candidates, copy.rows(table))
       const changes = changesOf(table, candidates, source, flags.again)
       const progress = makeProgress({
         label: table,
@@ -99,20 +99,21 @@ export const importRows = command({
         progress.end()
       }
     })
-    return report(io, table, candidates, outcomes, left)
+    return report(io, table, candidates, outcomes, leftOut)
   },
 })
 
-/** Events that are not imported, by why. */
-interface Left {
-  invalid?: number
-  cancelled?: number
-}
+/** What is not imported, by kind. */
+type Counts = Left & { invalid?: number }
 
-const leftText = ({ invalid, cancelled }: Left): string =>
+const countsOf = (counts: Counts): Counts => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+
+const leftText = ({ invalid = 0, cancelled = 0, groups = 0, pictures = 0 }: Counts): string =>
   [
-    ...(invalid === undefined ? [] : [`, ${invalid} not valid`]),
-    ...(cancelled === undefined ? [] : [`, ${cancelled} cancelled and left out`]),
+    invalid > 0 ? `, ${invalid} not valid` : '',
+    cancelled > 0 ? `, ${cancelled} cancelled and left out` : '',
+    groups > 0 ? `, ${pluralize(groups, 'group')} left out` : '',
+    pictures > 0 ? `, ${pluralize(pictures, 'picture')} left out` : '',
   ].join('')
 
 const linesOfProblems = ({ where, problems }: Candidate): string[] => problems.map((one) => `${where}: ${one}`)
@@ -129,7 +130,7 @@ function assertCalendarFlag(name: string | undefined, isCalendar: boolean): void
   if (name.trim() === '') throw usage('The name of a calendar cannot be empty.')
 }
 
-function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[], left: Left): ExitCode {
+function report(io: Io, table: string, candidates: Candidate[], outcomes: ChangeResult[], left: Counts): ExitCode {
   const failed = outcomes.flatMap((outcome, index) =>
     outcome.ok
       ? []

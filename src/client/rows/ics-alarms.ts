@@ -1,4 +1,5 @@
 import ICAL from 'ical.js'
+import type { ImportWords } from './import-words.ts'
 
 /** Most reminders of an event that are read. */
 const MAX_REMINDERS = 20
@@ -24,18 +25,19 @@ export interface AlarmContext {
   end: number
   isSeries: boolean
   momentOf: (time: ICAL.Time) => number
+  words: ImportWords
 }
 
 /** Minutes before the start at which an alarm is due, or why it has none. */
-function minutesOf(alarm: ICAL.Component, { start, end, isSeries, momentOf }: AlarmContext): number | string {
+function minutesOf(alarm: ICAL.Component, { start, end, isSeries, momentOf, words }: AlarmContext): number | string {
   const trigger = alarm.getFirstProperty('trigger')
   const value: unknown = trigger?.getFirstValue()
   if (value instanceof ICAL.Duration) {
     const after = (trigger!.getFirstParameter('related') === 'END' ? end - start : 0) + value.toSeconds() * 1_000
     return Math.round(-after / 60_000)
   }
-  if (!(value instanceof ICAL.Time)) return 'a reminder has no time and is left out.'
-  if (isSeries) return 'a reminder at a fixed time does not repeat with the series and is left out.'
+  if (!(value instanceof ICAL.Time)) return words.reminder_without_time
+  if (isSeries) return words.reminder_fixed
   return Math.round((start - momentOf(value)) / 60_000)
 }
 
@@ -45,11 +47,10 @@ export function remindersOf(event: ICAL.Component, context: AlarmContext, notes:
   for (const alarm of remindersIn(event)) {
     const before = minutesOf(alarm, context)
     if (typeof before === 'string') notes.push(before)
-    else if (!(Math.abs(before) <= MAX_MINUTES))
-      notes.push(`a reminder is more than ${MAX_MINUTES} minutes from the start and is left out.`)
+    else if (!(Math.abs(before) <= MAX_MINUTES)) notes.push(context.words.reminder_far(MAX_MINUTES))
     else minutes.add(`${before === 0 ? 0 : before}`)
   }
   const kept = [...minutes].slice(0, MAX_REMINDERS)
-  if (kept.length < minutes.size) notes.push(`it has more than ${MAX_REMINDERS} reminders; the others are left out.`)
+  if (kept.length < minutes.size) notes.push(context.words.reminders_many(MAX_REMINDERS))
   return kept.length > 0 ? kept : null
 }

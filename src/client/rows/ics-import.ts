@@ -1,42 +1,36 @@
-import type { Candidate } from './row-files.ts'
 import { readIcs } from './ics-read.ts'
 import { joinSeries } from './ics-series.ts'
-import { BadRow, problemsOf, type Row } from './row-values.ts'
-import type { TableName } from '../../contract/tables.ts'
+import { importWords, type ImportWords } from './import-words.ts'
+import { withKnownRows } from './known-rows.ts'
+import type { Candidate, ImportedFile } from './row-files.ts'
+import { problemsOf, type Row } from './row-values.ts'
 
 /** Why a file is not what its writer meant, whatever its events are. */
-function problemOfFile(text: string, events: number): string | undefined {
-  if (!/(?:^|[\r\n])END:VCALENDAR\s*$/i.test(text)) return 'it is cut off: its last line is not END:VCALENDAR.'
-  return events === 0 ? 'it has no events.' : undefined
-}
-
-/** The events of a file that can be imported, and the number of those that are cancelled. */
-export interface IcsFile {
-  candidates: Candidate[]
-  cancelled: number
+function problemOfFile(text: string, events: number, words: ImportWords): string | undefined {
+  if (!/(?:^|[\r\n])END:VCALENDAR\s*$/i.test(text)) return words.cut_off('END:VCALENDAR')
+  return events === 0 ? words.no_events : undefined
 }
 
 /** Reads the events of an iCalendar file; times without a zone are in that of the caller. */
-export function readIcsFile(table: TableName, text: string, ownZone: string): IcsFile {
-  if (table !== 'svc_events') throw new BadRow('An iCalendar file has events: import it into svc_events.')
-  const read = readIcs(text, ownZone)
-  const problem = problemOfFile(text, read.length)
-  const { events, cancelled } = joinSeries(read)
+export function readIcsFile(text: string, ownZone: string, words = importWords): ImportedFile {
+  const read = readIcs(text, ownZone, words)
+  const problem = problemOfFile(text, read.length, words)
+  const { events, cancelled } = joinSeries(read, words)
   const candidates = events.map(({ where, values, problems, notes }) => ({
     where,
     values,
-    problems: problems.length > 0 ? problems : problemsOf(table, 'new', values),
+    problems: problems.length > 0 ? problems : problemsOf('svc_events', 'new', values, words),
     notes,
   }))
-  const ofFile = problem === undefined ? [] : [{ where: 'the file', values: {}, problems: [problem] }]
-  return { candidates: [...ofFile, ...candidates], cancelled }
+  const ofFile = problem === undefined ? [] : [{ where: words.the_file, values: {}, problems: [problem] }]
+  return { candidates: [...ofFile, ...candidates], left: { cancelled } }
 }
 
 const momentOf = (value: unknown): number | undefined => (typeof value === 'string' ? Date.parse(value) : undefined)
 
 /** What identifies an event in all programs: its UID, and of a changed occurrence also its original time. */
-const identityOf = ({ uid, recurrence_id }: Row): string | undefined =>
-  typeof uid === 'string' ? JSON.stringify([uid, momentOf(recurrence_id)]) : undefined
+const keysOf = ({ uid, recurrence_id }: Row): string[] =>
+  typeof uid === 'string' ? [JSON.stringify([uid, momentOf(recurrence_id)])] : []
 
 /** Puts the events of a file into a calendar. */
 export const intoCalendar = (candidates: readonly Candidate[], uid: string): Candidate[] =>
@@ -46,24 +40,6 @@ export const intoCalendar = (candidates: readonly Candidate[], uid: string): Can
 const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
   row['ical'] === ical && (calendar_uid === undefined || row['calendar_uid'] === calendar_uid)
 
-/**
- * Makes candidates whose event exists changes of its row; those that differ in nothing are left out. Broken programs give
- * several events one identity: each of them then belongs to a row of its own.
- */
-export function withKnownEvents(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
-  const known = new Map<string, Row[]>()
-  for (const row of rows.toSorted((a, b) => Number(a['id']) - Number(b['id']))) {
-    const identity = identityOf(row)
-    if (identity !== undefined) known.set(identity, [...(known.get(identity) ?? []), row])
-  }
-  const take = (candidate: Candidate, isMatch: (row: Row) => boolean): Row | undefined => {
-    const same = known.get(identityOf(candidate.values) ?? '') ?? []
-    const index = same.findIndex(isMatch)
-    return index === -1 ? undefined : same.splice(index, 1)[0]
-  }
-  const changed = candidates.filter((candidate) => !take(candidate, (row) => isUnchanged(row, candidate.values)))
-  return changed.map((candidate) => {
-    const row = take(candidate, () => true)
-    return row ? { ...candidate, id: row['id'] as number, replaces: Number(row['version']) } : candidate
-  })
-}
+/** Makes candidates whose event exists changes of its row, and leaves out those that differ in nothing. */
+export const withKnownEvents = (candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] =>
+  withKnownRows(candidates, rows, { keysOf, isUnchanged })

@@ -2,8 +2,10 @@ import ICAL from 'ical.js'
 import { HOUR, iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import { momentOf } from '../../base/zoned-time.ts'
+import { componentsOf, linesOf, makeLineCounter, partsOf } from './content-lines.ts'
 import { remindersOf } from './ics-alarms.ts'
 import { makeZoneMatcher, offsetAt, zoneNamed, zonesOf, type Zones } from './ics-zones.ts'
+import { importWords, UnreadablePart, type ImportWords } from './import-words.ts'
 import type { Row } from './row-values.ts'
 
 /** Most characters of an event with the time zones that it names; as the column `ical`. */
@@ -22,53 +24,38 @@ export interface IcsEvent {
   isForFollowing: boolean
 }
 
-/** The texts of the components of a kind, and where they begin; a continued line begins with a space, so these lines begin and end them. */
-function* componentsOf(text: string, kind: string): Generator<{ part: string; from: number }, void, void> {
-  const [begin, end] = [`\nBEGIN:${kind}`, `\nEND:${kind}`]
-  for (let from = text.indexOf(begin); from !== -1;) {
-    const to = text.indexOf(end, from)
-    if (to === -1) return
-    yield { part: text.slice(from + 1, to + end.length), from: from + 1 }
-    from = text.indexOf(begin, to)
-  }
-}
-
-const partsOf = (text: string, kind: string): string[] => [...componentsOf(text, kind)].map(({ part }) => part)
-
 interface Context {
   zones: Zones
   ownZone: string
+  words: ImportWords
   matchZone: ReturnType<typeof makeZoneMatcher>
 }
 
-const contextOf = (text: string, ownZone: string): Context => {
+const contextOf = (text: string, ownZone: string, words: ImportWords): Context => {
   const zones = zonesOf(partsOf(text, 'VTIMEZONE'))
-  return { zones, ownZone, matchZone: makeZoneMatcher(zones, ownZone) }
+  return { zones, ownZone, words, matchZone: makeZoneMatcher(zones, ownZone) }
 }
 
 /** The first year in which calendars of computers agree with one another, and the last one of four digits. */
 const [MIN_YEAR, MAX_YEAR] = [100, 9_999]
 
-function timestamp(moment: number): string {
+function timestamp(moment: number, words: ImportWords): string {
   const year = new Date(moment).getUTCFullYear()
-  if (!(year >= MIN_YEAR && year <= MAX_YEAR))
-    throw new Error(`a time of it is not between the years ${MIN_YEAR} and ${MAX_YEAR}`)
+  if (!(year >= MIN_YEAR && year <= MAX_YEAR)) throw new UnreadablePart(words.time_range(MIN_YEAR, MAX_YEAR))
   return iso(moment)
 }
 
 /** A time as a moment, ms; times without a zone are in that of the caller. */
-function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone }: Context): number {
+function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone, words }: Context): number {
   const { year, month, day, hour, minute, second } = time
   // Date.UTC takes years of two digits for those of the 20th century.
   const wall = year < MIN_YEAR ? NaN : Date.UTC(year, month - 1, day, hour, minute, second)
-  if (Number.isNaN(wall) || year > MAX_YEAR)
-    throw new Error(`the year ${year} is not between ${MIN_YEAR} and ${MAX_YEAR}`)
+  if (Number.isNaN(wall) || year > MAX_YEAR) throw new UnreadablePart(words.year_range(year, MIN_YEAR, MAX_YEAR))
   if (time.isDate || time.zone === ICAL.Timezone.utcTimezone) return wall
   if (tzid === undefined) return momentOf(wall, ownZone)
   const name = zoneNamed(tzid)
   if (name !== undefined) return momentOf(wall, name)
-  if (!zones.has(tzid))
-    throw new Error(`its time zone "${printable(tzid)}" is not known, and the file does not define it`)
+  if (!zones.has(tzid)) throw new UnreadablePart(words.zone_unknown(printable(tzid)))
   const zone = zones.get(tzid)?.zone
   return zone ? wall - offsetAt(zone, wall) : momentOf(wall, ownZone)
 }
@@ -80,7 +67,7 @@ function datesOf(event: ICAL.Component, name: string, context: Context): string[
   const found = event.getAllProperties(name).flatMap((property) =>
     property.getValues().flatMap((value: unknown) => {
       const time = value instanceof ICAL.Period ? value.start : value
-      return time instanceof ICAL.Time ? [timestamp(momentOfTime(time, tzidOf(property), context))] : []
+      return time instanceof ICAL.Time ? [timestamp(momentOfTime(time, tzidOf(property), context), context.words)] : []
     }),
   )
   return found.length > 0 ? found : null
@@ -106,12 +93,12 @@ function zoneOf(tzid: string | undefined, from: number, rule: unknown, context: 
   if (tzid === undefined || name !== undefined) return name ?? null
   const shown = printable(tzid)
   if (!context.zones.get(tzid)) {
-    notes.push(`its time zone "${shown}" cannot be read; its times are taken for those of ${context.ownZone}.`)
+    notes.push(context.words.zone_unreadable(shown, context.ownZone))
     return rule instanceof ICAL.Recur ? context.ownZone : null
   }
   if (!(rule instanceof ICAL.Recur)) return null
   const match = context.matchZone(tzid, from, rule.until?.year ?? from + 5)
-  if (match === undefined) notes.push(`its time zone "${shown}" is like none that is known; it repeats by UTC.`)
+  if (match === undefined) notes.push(context.words.zone_unlike(shown))
   return match ?? null
 }
 
@@ -126,8 +113,8 @@ function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes
   const tzid = tzidOf(property)
   const rules = event.getAllProperties('rrule')
   const rule: unknown = rules[0]?.getFirstValue()
-  if (rules.length > 1) notes.push(`it has ${rules.length} rules; only the first is used.`)
-  if (event.getFirstProperty('exrule')) notes.push('its rule of exceptions (EXRULE) is not used.')
+  if (rules.length > 1) notes.push(context.words.several_rules(rules.length))
+  if (event.getFirstProperty('exrule')) notes.push(context.words.exception_rule)
   const isFloating = start.zone === ICAL.Timezone.localTimezone && tzid === undefined
   const zone = isFloating ? context.ownZone : zoneOf(tzid, start.year, rule, context, notes)
   const [original] = datesOf(event, 'recurrence-id', context) ?? []
@@ -137,11 +124,12 @@ function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes
     end: end ?? at,
     isSeries: rule instanceof ICAL.Recur || rdates !== null,
     momentOf: (time: ICAL.Time) => momentOfTime(time, undefined, context),
+    words: context.words,
   }
   const values = {
     title: textOf(event, 'summary', 500) ?? '',
-    starts_at: timestamp(at),
-    ends_at: end === undefined || end < at ? null : timestamp(end),
+    starts_at: timestamp(at, context.words),
+    ends_at: end === undefined || end < at ? null : timestamp(end, context.words),
     all_day: start.isDate,
     location: textOf(event, 'location', 2_000),
     note: textOf(event, 'description', 1_000_000),
@@ -164,7 +152,7 @@ export function readKept(
   try {
     const [text] = partsOf(`\n${kept}`, 'VEVENT')
     const event = new ICAL.Component(ICAL.parse(text ?? '') as unknown[])
-    const read = valuesOf(event, contextOf(`\n${kept}`, ownZone))
+    const read = valuesOf(event, contextOf(`\n${kept}`, ownZone, importWords))
     return read && { event, zones: partsOf(`\n${kept}`, 'VTIMEZONE'), values: read.values }
   } catch {
     return undefined
@@ -172,27 +160,23 @@ export function readKept(
 }
 
 /** Reads the events of a file, each on its own, so that one that is damaged leaves the others alone. */
-export function readIcs(text: string, ownZone: string): IcsEvent[] {
-  const body = `\n${text.replaceAll(/\r\n?/g, '\n')}`
-  const context = contextOf(body, ownZone)
-  let [line, counted] = [0, 0]
+export function readIcs(text: string, ownZone: string, words = importWords): IcsEvent[] {
+  const body = linesOf(text)
+  const context = contextOf(body, ownZone, words)
+  const lineOf = makeLineCounter(body)
   return [...componentsOf(body, 'VEVENT')].map(({ part, from }, index) => {
-    for (let at = body.indexOf('\n', counted); at !== -1 && at < from; at = body.indexOf('\n', counted)) {
-      line++
-      counted = at + 1
-    }
-    const where = `event ${index + 1} (line ${line})`
+    const where = words.event(index + 1, lineOf(from))
     const blank = { where, values: {}, notes: [], isCancelled: false, isForFollowing: false }
     const bad = (problem: string): IcsEvent => ({ ...blank, problems: [problem] })
     const named = [...context.zones].filter(
       ([tzid]) => part.includes(`TZID=${tzid}`) || part.includes(`TZID="${tzid}"`),
     )
     const ical = [...named.flatMap(([, zone]) => zone?.text ?? []), part].join('\n')
-    if (ical.length > MAX_EVENT) return bad(`it has more than ${MAX_EVENT} characters.`)
+    if (ical.length > MAX_EVENT) return bad(words.too_long(MAX_EVENT))
     try {
       const event = new ICAL.Component(ICAL.parse(part) as unknown[])
       const read = valuesOf(event, context)
-      if (!read) return bad('it has no beginning.')
+      if (!read) return bad(words.no_beginning)
       const isCancelled = String(event.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED'
       const range = event.getFirstProperty('recurrence-id')?.getFirstParameter('range')
       const isForFollowing = String(range).toUpperCase() === 'THISANDFUTURE'
@@ -205,7 +189,7 @@ export function readIcs(text: string, ownZone: string): IcsEvent[] {
         isForFollowing,
       }
     } catch (error) {
-      return bad(`it cannot be read: ${(error as Error).message.slice(0, 200)}.`)
+      return bad(words.unreadable((error as Error).message.slice(0, 200)))
     }
   })
 }

@@ -1,6 +1,7 @@
 import ICAL from 'ical.js'
 import { DAY, iso } from '../../base/clock.ts'
 import { basicTime, momentOf, wallOf } from '../../base/zoned-time.ts'
+import { importWords, type ImportWords } from './import-words.ts'
 import type { IcsEvent } from './ics-read.ts'
 import type { Row } from './row-values.ts'
 
@@ -64,17 +65,17 @@ interface Part {
 }
 
 /** The rest of a series as one of its own, with the values of the event that changes it; a text says why there is none. */
-function restOf({ values: series, shift }: Part, changed: Row, original: number): Part | string {
+function restOf({ values: series, shift }: Part, changed: Row, original: number, words: ImportWords): Part | string {
   const at = shift(original)
   const start = timeOf(changed['starts_at'])
   const rule = ruleOf(String(series['rrule']))
   const zone = zoneOf(series)
   const isOtherDay = Math.floor(wallOf(at, zone) / DAY) !== Math.floor(wallOf(start, zone) / DAY)
-  if (changed['all_day'] !== series['all_day']) return 'it begins or ends to be of whole days'
-  if (isOtherDay && [...rule.keys()].some((name) => name.startsWith('BY'))) return 'its rule names other days'
+  if (changed['all_day'] !== series['all_day']) return words.following_days
+  if (isOtherDay && [...rule.keys()].some((name) => name.startsWith('BY'))) return words.following_rule
   const move = shifterOf(series, at, start)
   const count = rule.has('COUNT') ? countBefore(series, at) : 0
-  if (count === undefined) return 'its rule has a number of times'
+  if (count === undefined) return words.following_count
   if (rule.has('COUNT')) rule.set('COUNT', `${Math.max(1, Number(rule.get('COUNT')) - count)}`)
   const until = rule.get('UNTIL')
   if (until?.endsWith('Z')) {
@@ -101,7 +102,7 @@ function restOf({ values: series, shift }: Part, changed: Row, original: number)
 }
 
 /** A series of a file, which the events that change it divide into parts. */
-function makeSeries(values: Row) {
+function makeSeries(values: Row, words: ImportWords) {
   const parts: Part[] = [{ from: -Infinity, values, shift: (moment) => moment }]
   const partAt = (at: number): Part => parts.findLast(({ from }) => from <= at)!
   return {
@@ -114,7 +115,7 @@ function makeSeries(values: Row) {
     /** Changes all from an occurrence on. Returns a series of its own, none if that was the first one, or why there is none. */
     divide(changed: Row, at: number): Row | undefined | string {
       const part = partAt(at)
-      const rest = restOf(part, changed, at)
+      const rest = restOf(part, changed, at, words)
       if (typeof rest === 'string') return rest
       const { uid, ical, starts_at } = part.values
       if (part.shift(at) <= timeOf(starts_at)) {
@@ -147,9 +148,12 @@ const isSeries = ({ values, problems, isCancelled }: IcsEvent): boolean =>
  * Applies what events of a file say of series in it. Cancelled occurrences are left out of their series, and a change of all
  * that follow makes the rest a series of its own. Events that are cancelled altogether are not returned, but counted.
  */
-export function joinSeries(events: readonly IcsEvent[]): { events: IcsEvent[]; cancelled: number } {
+export function joinSeries(
+  events: readonly IcsEvent[],
+  words = importWords,
+): { events: IcsEvent[]; cancelled: number } {
   const all = new Map<unknown, ReturnType<typeof makeSeries>>()
-  for (const event of events) if (isSeries(event)) all.set(event.values['uid'], makeSeries(event.values))
+  for (const event of events) if (isSeries(event)) all.set(event.values['uid'], makeSeries(event.values, words))
   const occurrences = events.filter(isOccurrence).toSorted((a, b) => originalOf(a) - originalOf(b))
   /** Events that a series has taken over, and those that are series now. */
   const applied = new Set<IcsEvent>()
@@ -162,9 +166,8 @@ export function joinSeries(events: readonly IcsEvent[]): { events: IcsEvent[]; c
       applied.add(event)
       continue
     }
-    const rest = series?.isDivisible ? series.divide(event.values, originalOf(event)) : 'its series is not in the file'
-    if (typeof rest === 'string')
-      event.notes.push(`it changes all that follow; only this one is changed, because ${rest}.`)
+    const rest = series?.isDivisible ? series.divide(event.values, originalOf(event)) : words.following_series
+    if (typeof rest === 'string') event.notes.push(words.following(rest))
     else if (rest === undefined) applied.add(event)
     else {
       event.values = rest

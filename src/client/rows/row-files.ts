@@ -1,5 +1,6 @@
 import { BadCsv, formatCsv, guardFormula, parseCsv, unguardFormula, type Field } from '../../base/csv.ts'
 import { tables, type Column, type FeedTable, type TableName } from '../../contract/tables.ts'
+import { importWords, type ImportWords } from './import-words.ts'
 import { textOf } from './row-text.ts'
 import { BadRow, columnsOf, problemsOf, SYSTEM_COLUMNS, valueFrom, type Row } from './row-values.ts'
 
@@ -24,6 +25,19 @@ export interface Candidate {
   notes?: string[]
 }
 
+/** What of a file is left out, by kind. */
+export interface Left {
+  cancelled?: number
+  pictures?: number
+  groups?: number
+}
+
+/** The rows of a file that can be imported, and what is left out. */
+export interface ImportedFile {
+  candidates: Candidate[]
+  left: Left
+}
+
 interface Raw {
   where: string
   row: Row
@@ -46,9 +60,6 @@ export function formatRows(table: FeedTable, rows: readonly Row[], format: RowFo
   return formatCsv([columns, ...rows.map(cells)])
 }
 
-/** Whether a file is iCalendar (RFC 5545), by its beginning. */
-export const isIcs = (text: string): boolean => /^\ufeff?\s*BEGIN:VCALENDAR\s*$/im.test(text.slice(0, 200))
-
 /** Parses a file of rows; without a format, its beginning decides. With `update`, rows may have only some columns. */
 export function readCandidates(
   table: TableName,
@@ -56,8 +67,9 @@ export function readCandidates(
   update: boolean,
   format = formatOf(text),
   isRaw = false,
+  words = importWords,
 ): Candidate[] {
-  const raws = { json: fromJson, jsonl: fromJsonLines, csv: fromCsv }[format](text, table, isRaw)
+  const raws = { json: fromJson, jsonl: fromJsonLines, csv: fromCsv }[format](text, table, isRaw, words)
   return raws.map(({ where, row, problems }) => {
     const { id, version, created_at: _created, updated_at: _updated, ...values } = row
     const isUpdate = update && id !== undefined && id !== null
@@ -67,7 +79,7 @@ export function readCandidates(
       values,
       ...(isUpdate && isCount(id) ? { id } : {}),
       ...(isUpdate && isCount(version) ? { version } : {}),
-      problems: [...problems, ...bad, ...problemsOf(table, isUpdate ? 'change' : 'new', values)],
+      problems: [...problems, ...bad, ...problemsOf(table, isUpdate ? 'change' : 'new', values, words)],
     }
   })
 }
@@ -79,68 +91,73 @@ function formatOf(text: string): RowFormat {
   return first === '[' ? 'json' : first === '{' ? 'jsonl' : 'csv'
 }
 
-function fromJson(text: string): Raw[] {
-  const value = parsed(text.replace(/^\ufeff/, ''), 'The JSON')
+function fromJson(text: string, _table: TableName, _isRaw: boolean, words: ImportWords): Raw[] {
+  const value = parsed(text.replace(/^\ufeff/, ''), words.broken_json)
   const rows = Array.isArray(value) ? value : [value]
-  return rows.map((row: unknown, index) => rawOf(`row ${index + 1}`, row))
+  return rows.map((row: unknown, index) => rawOf(words.row(index + 1), row, words))
 }
 
-function fromJsonLines(text: string): Raw[] {
+function fromJsonLines(text: string, _table: TableName, _isRaw: boolean, words: ImportWords): Raw[] {
   return text
     .replace(/^\ufeff/, '')
     .split('\n')
     .flatMap((line, index) => {
       if (line.trim() === '') return []
-      const where = `line ${index + 1}`
-      return [rawOf(where, parsed(line, `L${where.slice(1)}`))]
+      const value = parsed(line, (reason) => words.broken_line(index + 1, reason))
+      return [rawOf(words.line(index + 1), value, words)]
     })
 }
 
-const rawOf = (where: string, row: unknown): Raw =>
+const rawOf = (where: string, row: unknown, words: ImportWords): Raw =>
   typeof row === 'object' && row !== null && !Array.isArray(row)
     ? { where, row: row as Row, problems: [] }
-    : { where, row: {}, problems: ['a row must be a JSON object.'] }
+    : { where, row: {}, problems: [words.no_object] }
 
-function parsed(text: string, what: string): unknown {
+function parsed(text: string, explain: (reason: string) => string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new BadRow(`${what} cannot be read: ${(error as Error).message}.`)
+    throw new BadRow(explain((error as Error).message))
   }
 }
 
-function fromCsv(text: string, table: TableName, isRaw: boolean): Raw[] {
+function fromCsv(text: string, table: TableName, isRaw: boolean, words: ImportWords): Raw[] {
   const given = (field: Field | undefined): Field => (field && !isRaw ? unguardFormula(field) : (field ?? null))
-  const [header, ...records] = recordsOf(text)
+  const [header, ...records] = recordsOf(text, words)
   if (!header) return []
   const names = header.fields.map((name) => (name ?? '').trim())
   const columns: Record<string, Column> = tables[table].columns
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new BadRow(`Line ${header.line}: the column "${twice}" is there twice.`)
+  if (twice !== undefined) throw new BadRow(words.column_twice(header.line, twice))
   const known = [...columnsOf(table), ...SYSTEM_COLUMNS]
   const unknown = names.find((name) => !known.includes(name))
   if (unknown !== undefined) {
-    throw new BadRow(`Line ${header.line}: ${table} has no column "${unknown}": it has ${columnsOf(table).join(', ')}.`)
+    throw new BadRow(words.column_unknown(header.line, unknown, table, columnsOf(table).join(', ')))
   }
   return records.map(({ line, fields }) => {
-    const raw: Raw = { where: `line ${line}`, row: {}, problems: [] }
-    if (fields.length !== names.length)
-      raw.problems.push(`it has ${fields.length} fields but the first line has ${names.length}.`)
-    for (const [index, name] of names.entries()) readCell(raw, name, given(fields[index]), columns[name])
+    const raw: Raw = { where: words.line(line), row: {}, problems: [] }
+    if (fields.length !== names.length) raw.problems.push(words.other_fields(fields.length, names.length))
+    for (const [index, name] of names.entries()) readCell(raw, name, given(fields[index]), columns[name], words)
     return raw
   })
 }
 
-function recordsOf(text: string) {
+function recordsOf(text: string, words: ImportWords) {
   try {
     return parseCsv(text)
   } catch (error) {
-    if (error instanceof BadCsv) throw new BadRow(error.message)
+    if (error instanceof BadCsv) throw new BadRow(words.broken_csv(error.message))
     throw error
   }
 }
 
-function readCell({ row, problems }: Raw, name: string, field: Field, column: Column | undefined): void {
+function readCell(
+  { row, problems }: Raw,
+  name: string,
+  field: Field,
+  column: Column | undefined,
+  words: ImportWords,
+): void {
   // A required column gets its default or is reported as missing.
   const mayBeNull = column && !column.required && column.default === undefined
   if (field === null) {
@@ -152,7 +169,7 @@ function readCell({ row, problems }: Raw, name: string, field: Field, column: Co
     return
   }
   try {
-    row[name] = valueFrom(column, field, name)
+    row[name] = valueFrom(column, field, name, words)
   } catch (error) {
     if (!(error instanceof BadRow)) throw error
     problems.push(error.message)

@@ -9,6 +9,7 @@ import {
   type SyncedTable,
   type TableName,
 } from '../../contract/tables.ts'
+import { importWords, type ImportWords } from './import-words.ts'
 
 export type Row = Record<string, unknown>
 
@@ -60,16 +61,16 @@ export function splitPair(pair: string): [column: string, value: string] {
 }
 
 /** Parses the value of a column: `true`, `12`, `2026-11-21`, JSON. An empty text, or `null` in a non-text column, is null. */
-export function valueFrom(column: Column, text: string, name: string): unknown {
+export function valueFrom(column: Column, text: string, name: string, words = importWords): unknown {
   if (column.type === 'text') return text
   if (text === '' || text === 'null') return null
   const value = typed(column, text)
-  if (value === undefined) throw new BadRow(wrong(name, column, text))
+  if (value === undefined) throw new BadRow(wrong(name, column, text, words))
   return value
 }
 
 /** Problems of a row to add, or of columns to change, a sentence each. The server checks again. */
-export function problemsOf(table: TableName, kind: 'new' | 'change', row: Row): string[] {
+export function problemsOf(table: TableName, kind: 'new' | 'change', row: Row, words = importWords): string[] {
   const all: Record<string, Column> = (tables[table] as SyncedTable).columns
   const unknown = Object.keys(row).filter((name) => !columnsOf(table).includes(name))
   const missing = Object.entries(all).filter(
@@ -77,9 +78,9 @@ export function problemsOf(table: TableName, kind: 'new' | 'change', row: Row): 
   )
   const bad = Object.entries(row).filter(([name, value]) => all[name] && !fits(all[name], value))
   return [
-    ...unknown.map((name) => `${table} has no column "${name}": it has ${columnsOf(table).join(', ')}.`),
-    ...missing.map(([name]) => `${name} is missing.`),
-    ...bad.map(([name, value]) => wrong(name, all[name]!, value)),
+    ...unknown.map((name) => words.no_column(table, name, columnsOf(table).join(', '))),
+    ...missing.map(([name]) => words.is_missing(name)),
+    ...bad.map(([name, value]) => wrong(name, all[name]!, value, words)),
   ]
 }
 
@@ -165,31 +166,31 @@ function isText({ values, pattern, max = Infinity }: Column, text: string): bool
   return text.length <= max && (pattern === undefined || new RegExp(pattern).test(text))
 }
 
-function wrong(name: string, column: Column, value: unknown): string {
+function wrong(name: string, column: Column, value: unknown, words: ImportWords): string {
   const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
-  return `${name} must be ${described(column)}, not "${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}".`
+  return words.must_be(name, described(column, words), shown.length > 60 ? `${shown.slice(0, 60)}…` : shown)
 }
 
 /** Describes a column's values: `a whole number from 0 to 9`. */
-function described({ type, values, pattern, min, max }: Column): string {
-  const range = min !== undefined && max !== undefined && max < 1e9 ? ` from ${min} to ${max}` : ''
+function described({ type, values, pattern, min, max }: Column, words: ImportWords): string {
+  const range = min !== undefined && max !== undefined && max < 1e9 ? words.range(min, max) : ''
   switch (type) {
     case 'integer':
-      return `a whole number${range}`
+      return words.whole_number(range)
     case 'real':
-      return `a number${range}`
+      return words.number(range)
     case 'boolean':
-      return 'true or false'
+      return words.boolean
     case 'texts':
-      if (pattern) return `a list of texts that match ${pattern}, in JSON of at most ${max} characters`
-      return `a list of texts such as ["tea","hot"], in JSON of at most ${max} characters`
+      if (pattern) return words.texts_like(pattern, max)
+      return words.texts(max)
     case 'date':
-      return 'a date such as 2026-11-21'
+      return words.date
     case 'timestamp':
-      return 'a time such as 2026-11-21T15:00:00Z'
+      return words.timestamp
     case 'text':
-      if (values) return values.join(' or ')
-      if (pattern) return `a text that matches ${pattern}`
-      return `a text of at most ${max} characters`
+      if (values) return words.one_of(values)
+      if (pattern) return words.text_like(pattern)
+      return words.text(max)
   }
 }

@@ -24,7 +24,10 @@ const words = catalogue(
 )
 
 /** Input parsed as a value of a column, or an error message. */
-export type ParseResult = { value: string | number | null; problem?: undefined } | { problem: string }
+export type ParseResult = { value: string | number | string[] | null; problem?: undefined } | { problem: string }
+
+/** Most characters of one of several texts. */
+const MAX_LINE = 500
 
 const readEmpty = (column: Column): ParseResult => {
   if (column.required) return { problem: words('required') }
@@ -50,6 +53,13 @@ export function parseValue(column: Column, text: string): ParseResult {
     case 'integer':
     case 'real':
       return readNumber(column, text.trim())
+    case 'texts': {
+      const texts = text.split('\n').map((line) => line.trim())
+      const kept = texts.filter((line) => line !== '')
+      const isLong =
+        kept.some((line) => line.length > MAX_LINE) || JSON.stringify(kept).length > (column.max ?? Infinity)
+      return isLong ? { problem: words('too_long', MAX_LINE) } : { value: kept }
+    }
     case 'date':
       return isDay(text) ? { value: text } : { problem: words('date') }
     default:

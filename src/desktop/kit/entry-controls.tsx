@@ -40,7 +40,7 @@ const formatValue = (value: unknown): string => {
 }
 
 /** Columns that are of use to programs only. */
-const internal = new Set(['uid', 'parent_uid', 'ical', 'reminded_at', 'snoozed_until'])
+const internal = new Set(['uid', 'parent_uid', 'ical', 'vcard', 'reminded_at', 'snoozed_until'])
 
 /** Shows a conflict with its resolutions, or the error of a failed save. */
 export function EntryAlert<N extends TableName>({

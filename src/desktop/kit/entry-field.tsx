@@ -11,6 +11,7 @@ const MAX_SINGLE_LINE = 4_000
 
 function textOf(value: unknown): string {
   if (typeof value === 'number') return formatNumber(value, { useGrouping: false, maximumFractionDigits: 15 })
+  if (Array.isArray(value)) return value.join('\n')
   return typeof value === 'string' ? value : ''
 }
 
@@ -82,6 +83,8 @@ export function EntryField<N extends TableName>({
     },
     onBlur: () => problem === undefined && setEntered(undefined),
   }
+  // Texts stand on a line each.
+  if (column.type === 'texts') return <TextArea rows={2} {...(common as object)} label={label} />
   if (column.type === 'text' && (column.max ?? 0) > MAX_SINGLE_LINE)
     return <TextArea rows={5} {...(common as object)} label={label} />
   return <TextField {...(inputOf(column) as object)} {...(common as object)} label={label} />

@@ -16,7 +16,11 @@ const sources: readonly Source[] = [
   { table: 'svc_notes', title: 'title', texts: ['content', 'category'] },
   { table: 'svc_docs', title: 'title', texts: ['content', 'folder', 'tags'] },
   { table: 'svc_events', title: 'title', texts: ['note', 'location'] },
-  { table: 'svc_contacts', title: 'name', texts: ['email', 'phone', 'company', 'note'] },
+  {
+    table: 'svc_contacts',
+    title: 'name',
+    texts: ['email', 'phone', 'company', 'note', 'other_emails', 'other_phones'],
+  },
   { table: 'svc_tasks', title: 'title', texts: ['note'] },
   { table: 'svc_places', title: 'name', texts: ['address', 'category', 'note'] },
   { table: 'svc_bookmarks', title: 'title', texts: ['url', 'note', 'folder'] },

@@ -3,7 +3,7 @@ import { formatIcs } from '../../../src/client/rows/ics-write.ts'
 import { calendarOf, readCalendarFile } from '../../../src/client/rows/calendars.ts'
 import { intoCalendar, readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
-import { isIcs } from '../../../src/client/rows/row-files.ts'
+import { exchangeOf } from '../../../src/client/rows/exchange.ts'
 import { changesOf } from '../../../src/client/rows/row-import.ts'
 
 const file = (...lines: string[]): string =>
@@ -52,7 +52,7 @@ const series = file(
 )
 
 test('events of a file become rows with series, exceptions, whole days and zones of their own', () => {
-  expect(isIcs(series)).toBe(true)
+  expect(exchangeOf(series)).toBe('ics')
   const [choir, concert, birthday, lunch, custom] = rowsOf(series)
   expect(choir).toMatchObject({
     title: 'Choir, the small one',
@@ -159,18 +159,18 @@ test('a file that is imported again changes nothing, even if it gives several ev
     ...event('UID:twice', 'DTSTART:20260326T100000Z', 'SUMMARY:First'),
     ...event('UID:twice', 'DTSTART:20260327T100000Z', 'SUMMARY:Second'),
   )
-  const rows = readIcsFile('svc_events', text, 'UTC').candidates.map(({ values }, index) => ({
+  const rows = readIcsFile(text, 'UTC').candidates.map(({ values }, index) => ({
     ...values,
     id: index + 1,
   }))
-  expect(withKnownEvents(readIcsFile('svc_events', text, 'UTC').candidates, rows)).toEqual([])
-  const changed = withKnownEvents(readIcsFile('svc_events', text.replace('Second', 'Third'), 'UTC').candidates, rows)
+  expect(withKnownEvents(readIcsFile(text, 'UTC').candidates, rows)).toEqual([])
+  const changed = withKnownEvents(readIcsFile(text.replace('Second', 'Third'), 'UTC').candidates, rows)
   expect(changed).toMatchObject([{ id: 2, values: { title: 'Third' } }])
 })
 
 test('what a file lacks is said: its end, its events, and the time zones that it names', () => {
   const problemsOf = (text: string): string[] =>
-    readIcsFile('svc_events', text, 'Europe/Berlin').candidates.flatMap(({ where, problems }) =>
+    readIcsFile(text, 'Europe/Berlin').candidates.flatMap(({ where, problems }) =>
       problems.map((problem) => `${where}: ${problem}`),
     )
   const text = file(...event('UID:a', 'DTSTART:20260326T100000Z'), ...event('UID:b', 'DTSTART:20260327T100000Z'))
@@ -178,12 +178,12 @@ test('what a file lacks is said: its end, its events, and the time zones that it
   expect(problemsOf(text.slice(0, -60))).toEqual(['the file: it is cut off: its last line is not END:VCALENDAR.'])
   expect(problemsOf(file())).toEqual(['the file: it has no events.'])
   expect(problemsOf(text.replaceAll('\r\n', '\r'))).toEqual([])
-  expect(readIcsFile('svc_events', text.replaceAll('\r\n', '\r'), 'UTC').candidates).toHaveLength(2)
+  expect(readIcsFile(text.replaceAll('\r\n', '\r'), 'UTC').candidates).toHaveLength(2)
   expect(problemsOf(file(...event('DTSTART;TZID=Nowhere/Never:20260326T100000')))).toEqual([
     'event 1 (line 4): it cannot be read: its time zone "Nowhere/Never" is not known, and the file does not define it.',
   ])
   const prefixed = file(...event('DTSTART;TZID=/freeassociation.sourceforge.net/Europe/Berlin:20260326T100000'))
-  expect(readIcsFile('svc_events', prefixed, 'UTC').candidates[0]!.values).toMatchObject({
+  expect(readIcsFile(prefixed, 'UTC').candidates[0]!.values).toMatchObject({
     starts_at: '2026-03-26T09:00:00.000Z',
     tzid: 'Europe/Berlin',
   })
@@ -230,12 +230,12 @@ test('reminders that are changed are written as alarms, also when there are none
 
 /** The rows of a file, what is said of them, and the number of cancelled events. */
 function imported(text: string) {
-  const { candidates, cancelled } = readIcsFile('svc_events', text, 'Europe/Berlin')
+  const { candidates, left } = readIcsFile(text, 'Europe/Berlin')
   return {
     rows: candidates.filter(({ problems }) => problems.length === 0).map(({ values }) => values),
     problems: candidates.flatMap(({ where, problems }) => problems.map((problem) => `${where}: ${problem}`)),
     notes: candidates.flatMap(({ notes = [] }) => notes),
-    cancelled,
+    cancelled: left.cancelled,
   }
 }
 
@@ -472,7 +472,7 @@ test('events belong to the calendar that they name, or to the default one', () =
 test('an event that exists moves to the calendar that its file is imported into, and keeps its calendar without one', () => {
   const [known] = rowsOf(series)
   const rows = [{ ...known, calendar_uid: 'home', version: 4 }]
-  const candidates = readIcsFile('svc_events', series, 'UTC').candidates.slice(0, 1)
+  const candidates = readIcsFile(series, 'UTC').candidates.slice(0, 1)
   expect(withKnownEvents(candidates, rows)).toEqual([])
   expect(withKnownEvents(intoCalendar(candidates, 'home'), rows)).toEqual([])
   expect(withKnownEvents(intoCalendar(candidates, 'work'), rows)).toMatchObject([
@@ -483,7 +483,7 @@ test('an event that exists moves to the calendar that its file is imported into,
 test('an event keeps its operation when others of its file were imported before', () => {
   const texts = ['one', 'two', 'three'].map((uid) => event(`UID:${uid}`, 'DTSTART:20260302T190000Z', `SUMMARY:${uid}`))
   const text = file(...texts.flat())
-  const all = readIcsFile('svc_events', text, 'UTC').candidates.map((candidate, position) => ({
+  const all = readIcsFile(text, 'UTC').candidates.map((candidate, position) => ({
     ...candidate,
     position,
   }))

@@ -9,13 +9,13 @@ import { Icon } from '../../kit/icon.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { Loading, OfflineBanner } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { common } from '../../kit/words.ts'
 import { addDays, addMonths, noonOf } from '../../kit/days.ts'
 import { CalendarDialog, isManaging } from './calendar-dialog.tsx'
 import { DayList, WeekList } from './day-list.tsx'
 import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
-import { IcsMenu } from './ics-menu.tsx'
 import { Month } from './month.tsx'
 import { ScopeDialog } from './scope-dialog.tsx'
 import { createOn, entries, selected, show, view, views, type View } from './store.ts'
@@ -53,7 +53,7 @@ function Bar() {
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
       <IconButton icon={CalendarCog} label={words('calendars')} onClick={() => void (isManaging.value = true)} />
-      <IcsMenu />
+      <FileMenu of={entries} formats={['ics']} name={words('calendar')} />
     </Toolbar>
   )
 }

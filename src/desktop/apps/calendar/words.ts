@@ -44,15 +44,6 @@ export const words = catalogue(
     reminded_at: 'Reminded',
     snoozed_until: 'Reminds again',
     ical: 'iCalendar',
-    import: 'Import iCalendar file (.ics)',
-    export: 'Export all events (.ics)',
-    imported: (added: number, updated: number) =>
-      `${added} ${added === 1 ? 'event' : 'events'} added, ${updated} updated.`,
-    cancelled: (count: number) =>
-      count === 1 ? '1 cancelled event was left out.' : `${count} cancelled events were left out.`,
-    more_problems: (count: number) => `… and ${count} more`,
-    too_large: (size: string) => `The file is larger than ${size}. Import it with svc data import events.`,
-    no_calendar: (name: string) => `${name} is not an iCalendar file.`,
     repeats: 'Repeats',
     unreadable: 'This rule cannot be calculated, so only the first date is shown.',
     scope: 'A change is for',
@@ -120,15 +111,6 @@ export const words = catalogue(
     reminded_at: 'Erinnert',
     snoozed_until: 'Erinnert wieder',
     ical: 'iCalendar',
-    import: 'iCalendar-Datei importieren (.ics)',
-    export: 'Alle Termine exportieren (.ics)',
-    imported: (added, updated) =>
-      `${added} ${added === 1 ? 'Termin' : 'Termine'} hinzugefügt, ${updated} aktualisiert.`,
-    cancelled: (count) =>
-      count === 1 ? '1 abgesagter Termin wurde ausgelassen.' : `${count} abgesagte Termine wurden ausgelassen.`,
-    more_problems: (count) => `… und ${count} weitere`,
-    too_large: (size) => `Die Datei ist größer als ${size}. Importieren Sie sie mit svc data import events.`,
-    no_calendar: (name) => `${name} ist keine iCalendar-Datei.`,
     repeats: 'Wiederholung',
     unreadable: 'Diese Regel lässt sich nicht berechnen. Angezeigt wird nur der erste Termin.',
     scope: 'Die Änderung gilt für',

@@ -7,6 +7,7 @@ import { EntryList } from '../../kit/entry-list.tsx'
 import { EntriesView, EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { Icon } from '../../kit/icon.tsx'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { contacts, entries, isEmail, mailLink, phoneLink, searchText, type Contact } from './store.ts'
@@ -39,6 +40,34 @@ const Line = ({ contact: { name, company, email, phone } }: { contact: Contact }
   </div>
 )
 
+/** Links that write to the contact or call it. */
+function Ways({ contact: { email, phone, other_emails, other_phones } }: { contact: Contact }) {
+  const waysOf = (first: string | null, others: string[] | null, linkOf: (text: string) => string | undefined) =>
+    [first, ...(others ?? [])].flatMap((text) => {
+      const link = text === null ? undefined : linkOf(text)
+      return text === null || link === undefined ? [] : [{ text, link }]
+    })
+  const [mails, phones] = [waysOf(email, other_emails, mailLink), waysOf(phone, other_phones, phoneLink)]
+  if (mails.length + phones.length === 0) return null
+  const labelOf = (label: string, text: string, count: number): string => (count > 1 ? `${label}: ${text}` : label)
+  return (
+    <div class="contact-ways">
+      {mails.map(({ text, link }) => (
+        <a key={link} class="button" href={link}>
+          <Icon of={Mail} />
+          {labelOf(words('write_mail'), text, mails.length)}
+        </a>
+      ))}
+      {phones.map(({ text, link }) => (
+        <a key={link} class="button" href={link}>
+          <Icon of={Phone} />
+          {labelOf(words('call'), text, phones.length)}
+        </a>
+      ))}
+    </div>
+  )
+}
+
 function Details({ contact }: { contact: Contact }) {
   const entryProps = { of: entries, entry: contact }
   const name = contact.name || words('unnamed')
@@ -48,8 +77,6 @@ function Details({ contact }: { contact: Contact }) {
     if (contact.name === '') form.current?.querySelector('input')?.focus()
     return () => entries.drafts.flush()
   }, [])
-  const mail = contact.email === null ? undefined : mailLink(contact.email)
-  const phone = contact.phone === null ? undefined : phoneLink(contact.phone)
   return (
     <article class="contact" aria-label={name}>
       <EntryBar {...entryProps} name={name} />
@@ -62,22 +89,7 @@ function Details({ contact }: { contact: Contact }) {
             {contact.company && <p>{contact.company}</p>}
           </div>
         </header>
-        {(mail ?? phone) && (
-          <div class="contact-ways">
-            {mail && (
-              <a class="button" href={mail}>
-                <Icon of={Mail} />
-                {words('write_mail')}
-              </a>
-            )}
-            {phone && (
-              <a class="button" href={phone}>
-                <Icon of={Phone} />
-                {words('call')}
-              </a>
-            )}
-          </div>
-        )}
+        <Ways contact={contact} />
         <div class="form" ref={form}>
           <EntryField {...entryProps} name="name" label={words('name')} autocomplete="off" />
           <EntryField
@@ -88,7 +100,9 @@ function Details({ contact }: { contact: Contact }) {
             autocomplete="off"
             check={(text) => (isEmail(text.trim()) ? undefined : words('bad_email'))}
           />
+          <EntryField {...entryProps} name="other_emails" label={words('other_emails')} hint={words('one_a_line')} />
           <EntryField {...entryProps} name="phone" label={words('phone')} type="tel" autocomplete="off" />
+          <EntryField {...entryProps} name="other_phones" label={words('other_phones')} hint={words('one_a_line')} />
           <EntryField {...entryProps} name="company" label={words('company')} autocomplete="off" />
           <EntryField {...entryProps} name="note" label={words('note')} />
         </div>
@@ -129,6 +143,7 @@ export function Contacts() {
             <Toolbar label={words('contacts')}>
               <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
+              <FileMenu of={entries} formats={['vcf']} name={words('contacts')} />
             </Toolbar>
             <List />
           </>

@@ -6,13 +6,31 @@ import { makeSearch } from '../../kit/overlay.ts'
 export type Contact = Entry<'svc_contacts'>
 
 export const entries = openEntries('svc_contacts', {
-  blank: { name: '', email: null, phone: null, company: null, note: null },
+  blank: {
+    name: '',
+    email: null,
+    phone: null,
+    company: null,
+    note: null,
+    uid: null,
+    other_emails: null,
+    other_phones: null,
+    vcard: null,
+  },
   isComplete: ({ name }) => name.trim() !== '',
 })
 
 export const searchText = signal('')
 
-const search = makeSearch<Contact>(({ name, email, phone, company, note }) => [name, email, phone, company, note])
+const search = makeSearch<Contact>(({ name, email, phone, company, note, other_emails, other_phones }) => [
+  name,
+  email,
+  phone,
+  company,
+  note,
+  ...(other_emails ?? []),
+  ...(other_phones ?? []),
+])
 
 export const contacts = computed(() =>
   search(entries.all.value, searchText.value).toSorted((a, b) => compareNames(a.name, b.name)),

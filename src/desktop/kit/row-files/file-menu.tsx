@@ -1,0 +1,125 @@
+import { Download, EllipsisVertical, Upload } from 'lucide'
+import { useRef } from 'preact/hooks'
+import { loadExchange, type ExchangeName } from '../../../client/rows/exchange.ts'
+import type { TableName } from '../../../contract/tables.ts'
+import type { Entries } from '../entries.ts'
+import { entryWords } from '../entry-words.ts'
+import { formatSize } from '../formats.ts'
+import { Icon } from '../icon.tsx'
+import { Menu } from '../menu.tsx'
+import { saveFile } from '../save-file.ts'
+import { toast, toastError } from '../toast.tsx'
+import { common } from '../words.ts'
+import {
+  emptyResult,
+  formatOfFile,
+  MAX_FILE,
+  readFileRows,
+  removeImported,
+  sendRows,
+  type ImportResult,
+} from './import-rows.ts'
+import { fileWords as words } from './words.ts'
+
+/** Most problems of a file that are listed. */
+const MAX_LISTED = 5
+
+/** Rows whose import takes seconds. */
+const MANY = 500
+
+const MIME = { ics: 'text/calendar', vcf: 'text/vcard', csv: 'text/csv' }
+
+function report(table: TableName, { added, updated, problems, notes, left }: ImportResult): void {
+  const lines = [...problems, ...notes]
+  const more = lines.length > MAX_LISTED ? [words('more_problems', lines.length - MAX_LISTED)] : []
+  const out = (['cancelled', 'groups', 'pictures'] as const).flatMap((kind) =>
+    left[kind] ? [words(kind, left[kind])] : [],
+  )
+  const text = [words('imported', added.length, updated), ...out, ...lines.slice(0, MAX_LISTED), ...more].join('\n')
+  toast(text, {
+    tone: problems.length > 0 ? 'bad' : 'good',
+    ...(added.length > 0
+      ? { action: { label: entryWords('undo'), run: () => void removeImported(table, added).catch(toastError) } }
+      : {}),
+  })
+}
+
+interface Props<N extends TableName> {
+  of: Entries<N>
+  /** Formats of other programs beside CSV. */
+  formats?: readonly ExchangeName[]
+  /** Name of exported files, without their ending. */
+  name: string
+}
+
+async function importFile<N extends TableName>(file: File, { of, formats = [] }: Props<N>): Promise<void> {
+  const bad = (text: string): void => toast(text, { tone: 'bad' })
+  if (file.size > MAX_FILE) return bad(words('too_large', formatSize(MAX_FILE)))
+  let text: string
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+  } catch {
+    return bad(words('not_text', file.name))
+  }
+  const format = formatOfFile(text, formats)
+  if (format === undefined || (format === 'rows' && !/\.(?:csv|tsv|txt|json|jsonl)$/i.test(file.name)))
+    return bad(words('wrong_kind', file.name, [...formats, 'csv', 'json'].map((one) => `.${one}`).join(', ')))
+  const result = emptyResult()
+  try {
+    const rows = of.table.rows.value
+    const read = await readFileRows({ table: of.name, text, format, rows })
+    if (read.fresh.length > MANY) toast(words('importing', read.fresh.length))
+    await sendRows(of.name, read, result)
+  } catch (error) {
+    if (error instanceof Error && error.name === 'BadRow') return bad(words('unreadable', file.name, error.message))
+    toastError(error)
+    // What was sent before stays; the rest can be imported again.
+    if (result.added.length + result.updated === 0) return
+  }
+  report(of.name, result)
+}
+
+async function exportRows<N extends TableName>({ of, name }: Props<N>, format: ExchangeName | 'csv'): Promise<void> {
+  const rows = of.table.rows.value.toSorted((a, b) => a.id - b.id) as unknown as Record<string, unknown>[]
+  const text =
+    format === 'csv'
+      ? (await import('../../../client/rows/row-files.ts')).formatRows(of.name, rows, 'csv')
+      : (await loadExchange(format, of.name, 'write')).write(rows)
+  saveFile(new Blob([text], { type: MIME[format] }), `${name.toLowerCase()}.${format}`)
+}
+
+/** A menu to import and export the rows of a table. */
+export function FileMenu<N extends TableName>(props: Props<N>) {
+  const input = useRef<HTMLInputElement>(null)
+  const { formats = [] } = props
+  return (
+    <>
+      <Menu
+        label={common('more')}
+        items={[
+          { label: words('import'), icon: Upload, onSelect: () => input.current?.click() },
+          ...[...formats, 'csv' as const].map((format) => ({
+            label: words('export', format),
+            icon: Download,
+            onSelect: () => void exportRows(props, format).catch(toastError),
+          })),
+        ]}
+      >
+        <Icon of={EllipsisVertical} />
+      </Menu>
+      <input
+        ref={input}
+        type="file"
+        accept={[...formats.map((one) => `.${one},${MIME[one]}`), '.csv,.json,.jsonl'].join(',')}
+        hidden
+        aria-label={words('import')}
+        onChange={({ currentTarget }) => {
+          const [file] = currentTarget.files ?? []
+          // The same file can be chosen again.
+          currentTarget.value = ''
+          if (file) void importFile(file, props).catch(toastError)
+        }}
+      />
+    </>
+  )
+}
