@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
+import type { Times } from '../../kit/event-days.ts'
 import type { Occurrence } from './occurrences.ts'
-import { draggedTimes, drawnTimes, type Place, type Times } from './new-times.ts'
+import { draggedTimes, drawnTimes, type Place } from './new-times.ts'
 
 // Dragging with mouse, pen or finger. Elements with `data-date` are days; those with `data-hours` show its 24 hours.
 

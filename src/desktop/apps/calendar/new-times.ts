@@ -1,4 +1,5 @@
 import { MINUTE } from '../../../base/clock.ts'
+import type { Times } from '../../kit/event-days.ts'
 import { today } from '../../kit/local-day.ts'
 import { addDays, atMinute, daysBetween } from '../../kit/days.ts'
 
@@ -8,12 +9,6 @@ import { addDays, atMinute, daysBetween } from '../../kit/days.ts'
 export interface Place {
   day: string
   minute: number | undefined
-}
-
-export interface Times {
-  starts_at: string
-  ends_at: string | null
-  all_day: boolean
 }
 
 interface Span {

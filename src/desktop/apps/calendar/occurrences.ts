@@ -2,10 +2,10 @@ import { computed } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
 import { firstWeekday } from '../../kit/first-weekday.ts'
 import { today } from '../../kit/local-day.ts'
-import { addDays, monthOf, toLocalInput, weekOf } from '../../kit/days.ts'
+import { monthOf, weekOf } from '../../kit/days.ts'
+import { daysOf } from '../../kit/event-days.ts'
 import { calendarOfEvent } from './event-calendars.ts'
 import type { Stretch } from './event-layout.ts'
-import type { Times } from './new-times.ts'
 import { isSeries, seriesOf, startsOf, uidOf } from './series.ts'
 import { entries, selected, view, type Event } from './store.ts'
 
@@ -24,23 +24,6 @@ export interface Occurrence {
   last: string
   /** Whether it is shown as a bar over its days instead of at its hours. */
   isBar: boolean
-}
-
-/**
- * First and last day of an event in the browser's time zone. All-day events are stored from midnight UTC to midnight
- * UTC after the last day, and are on the same days in every time zone.
- */
-export function daysOf({ starts_at, ends_at, all_day }: Times): { first: string; last: string } {
-  if (all_day) {
-    const first = starts_at.slice(0, 10)
-    if (ends_at === null || ends_at.slice(0, 10) <= first) return { first, last: first }
-    const end = ends_at.slice(0, 10)
-    return { first, last: /T00:00(:00(\.0+)?)?(Z|\+00:00)$/.test(ends_at) ? addDays(end, -1) : end }
-  }
-  const first = toLocalInput(starts_at).slice(0, 10)
-  if (ends_at === null || Date.parse(ends_at) <= Date.parse(starts_at)) return { first, last: first }
-  // An event that ends at midnight is not on the next day.
-  return { first, last: today(new Date(Date.parse(ends_at) - 1)) }
 }
 
 const known = new WeakMap<Event, Occurrence>()

@@ -1,5 +1,5 @@
+import type { Times } from '../../kit/event-days.ts'
 import { uuid, type Fields } from '../../kit/rows.ts'
-import type { Times } from './new-times.ts'
 import type { Occurrence } from './occurrences.ts'
 import { endedRule, isCounted, restOfRule } from '../../kit/recurrence/rule.ts'
 import { changesOf, countBefore, uidOf } from './series.ts'

@@ -1,7 +1,7 @@
 import { isZone, momentOf, wallOf } from '../../../base/zoned-time.ts'
+import type { Times } from '../../kit/event-days.ts'
 import { ownZone } from '../../kit/local-day.ts'
 import { convertedRule, movedRule } from '../../kit/recurrence/rule.ts'
-import type { Times } from './new-times.ts'
 
 /** What places a series in time. */
 export interface SeriesTimes extends Times {

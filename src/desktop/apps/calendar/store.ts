@@ -2,9 +2,9 @@ import { signal } from '@preact/signals'
 import { HOUR } from '../../../base/clock.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
+import type { Times } from '../../kit/event-days.ts'
 import { today } from '../../kit/local-day.ts'
 import { atMinute } from '../../kit/days.ts'
-import type { Times } from './new-times.ts'
 
 export type Event = Entry<'svc_events'>
 
