@@ -51,7 +51,7 @@ const exploring = [
   'test/wiring/backups/unchanged-backups.test.ts',
   'test/wiring/write-scopes.test.ts',
   'test/wiring/installation/upgrade.test.ts',
-  'test/wiring/{killed-rooms,patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
+  'test/wiring/{contended-rooms,killed-rooms,patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
   'test/wiring/{history,simulation}/**',
 ]
 

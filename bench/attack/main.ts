@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { startPostgres } from '../../test/support/postgres.ts'
 import { openWorkspace, type Workspace } from '../workspace.ts'
 import { fuzz, type Finding } from './fuzz.ts'
 import { brokenPromises, lineOf } from './load/promises.ts'
@@ -7,7 +8,7 @@ import { scenarios } from './load/scenarios.ts'
 import { runSqlmap } from './sqlmap.ts'
 import { openWorld } from './world.ts'
 
-const USAGE = `npm run attack -- [load] [fuzz] [sqlmap] [--seed N] [--rounds N] [--only PATTERN] [--slow MS] [--seconds N]
+const USAGE = `npm run attack -- [load] [fuzz] [sqlmap] [--seed N] [--rounds N] [--only PATTERN] [--slow MS] [--seconds N] [--postgres]
 
 Starts a service on a temporary directory and attacks it.
 load sends hostile requests and the heaviest that an account may ask for, while another process asks /healthz and writes
@@ -21,6 +22,7 @@ when it is installed, over the same operations. Without a name all of them run, 
 --only     scenarios, or operations of /api/openapi.json, whose name matches this regular expression
 --slow     longest that an answer may take, 3000 ms if not given
 --seconds  for how long a scenario of load sends, 10 if not given
+--postgres lets the server of load store its rows in Postgres, when it is installed
 
 Ends with 1 when there is something to look at.
 `
@@ -35,6 +37,7 @@ const { values: options, positionals: parts } = parseArgs({
     only: { type: 'string' },
     slow: { type: 'string', default: '3000' },
     seconds: { type: 'string', default: '10' },
+    postgres: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h' },
   },
 })
@@ -69,16 +72,25 @@ async function attackByLoad(workspace: Workspace, only: RegExp | undefined): Pro
   const chosen = scenarios.filter(({ name }) => only === undefined || only.test(name))
   if (chosen.length === 0) return 0
   let found = 0
-  await playScenarios(workspace, chosen, {
-    seconds,
-    isShort: false,
-    onResult(result) {
-      const broken = brokenPromises(result)
-      if (broken.length > 0) found++
-      const lines = [`${broken.length > 0 ? '✗' : '✓'} ${lineOf(result)}`, ...broken.map((promise) => `    ${promise}`)]
-      process.stdout.write(`${lines.join('\n')}\n`)
-    },
-  })
+  const cluster = options.postgres ? await startPostgres() : undefined
+  try {
+    await playScenarios(workspace, chosen, {
+      seconds,
+      isShort: false,
+      postgres: await cluster?.database('svc'),
+      onResult(result) {
+        const broken = brokenPromises(result)
+        if (broken.length > 0) found++
+        const lines = [
+          `${broken.length > 0 ? '✗' : '✓'} ${lineOf(result)}`,
+          ...broken.map((promise) => `    ${promise}`),
+        ]
+        process.stdout.write(`${lines.join('\n')}\n`)
+      },
+    })
+  } finally {
+    await cluster?.stop()
+  }
   return found
 }
 

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
+import { endInFeeds, endMemberships } from '../../src/storage/chat/ended-memberships.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, pollOf, reactTo, roomOf, say, unreadIn } from '../support/chat.ts'
 import { sayMany } from '../support/many-messages.ts'
@@ -261,6 +262,31 @@ describe('a large room', () => {
       'not for cyd',
     ])
     await expectSound()
+  })
+
+  test('is entered again for whoever comes back while leaving is unfinished, in few steps', async () => {
+    const texts = await addMessages(1_200)
+    const { cursor } = await bob.everything()
+    // A server that was killed leaves it like this.
+    await server.database.write('instance', async (tx) => {
+      await endMemberships(tx, { room, user: bob.id })
+      await endInFeeds(tx, { users: [bob.id], room }, 500, server.clock.now())
+    })
+    await expectSound()
+    const { head } = await feedOf(bob)
+    const { messages } = await ada.ask(teamChat.actions.messages, { room_id: room, limit: 2 })
+    await ada.ask(remove, { message_id: messages[0]!.message_id })
+    await ada.ask(edit, { message_id: messages[1]!.message_id, content: 'edited' })
+    await ada.ask(teamChat.actions.invite, { room_id: room, user_ids: [bob.id] })
+    expect((await feedOf(bob)).head).toBe(head + 1)
+    await expectSound()
+    const kept = [...texts.slice(0, -2), 'edited']
+    const entered = await textsAfter(bob, cursor)
+    expect([entered.slice(0, kept.length), entered.slice(kept.length)]).toEqual([kept, [undefined]])
+    await expectSound()
+    await domain().chat.finishRemovals()
+    expect((await bob.everything()).data['svc_messages']).toHaveLength(kept.length)
+    await ada.ask(delete_room, { room_id: room })
   })
 
   test('is cleaned up only when every feed knows of what was deleted', async () => {

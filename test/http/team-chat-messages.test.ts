@@ -38,7 +38,8 @@ const fill = (author: Account, into: number, count: number) =>
         .values({ ...row, edited_at: null, reply_to: null, version: 1, client_id: null })
         .returning('id')
         .executeTakeFirstOrThrow()
-      await recordForMembers(tx, { room: into, table: 'svc_messages', row: id, deleted: false }, start)
+      const change = { table: 'svc_messages', row: id, deleted: false } as const
+      await recordForMembers(tx, { id: into, feed_stamp: null }, change, start)
     }
     await tx.q
       .updateTable('rooms')

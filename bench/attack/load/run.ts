@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import { openLocal } from '../../../src/wiring/local-domain.ts'
 import { makeAccount, withDatabase, withService } from '../../account.ts'
 import { enlist, signIn } from '../../people.ts'
 import { numbers } from '../../samples.ts'
+import { plainEnv, SVC } from '../../server.ts'
 import type { Workspace } from '../../workspace.ts'
 import { beginAttack, type Attacker } from './attack.ts'
 import type { Report } from './monitor-program.ts'
@@ -15,6 +17,8 @@ export interface Options {
   seconds: number
   /** Whether to use smaller sizes. */
   isShort: boolean
+  /** The address of an empty Postgres database for the rows; SQLite without one. */
+  postgres?: string | undefined
   /** Called for each result. */
   onResult(result: Result): void
 }
@@ -64,6 +68,12 @@ async function addPairs(dataDir: string, count: number): Promise<Pair[]> {
   }
 }
 
+/** Moves the rows of an installation to Postgres. */
+function moveRows(dataDir: string, to: string): void {
+  const move = [SVC, 'storage', 'migrate', '--to', to, '--data-dir', dataDir]
+  execFileSync(process.execPath, move, { env: plainEnv(), stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
 const unexpectedOf = ({ allowed, reached }: Scenario, outcomes: ReadonlyMap<string, number>): string[] => {
   const names = [...outcomes.keys()]
   return [
@@ -78,7 +88,7 @@ const unexpectedOf = ({ allowed, reached }: Scenario, outcomes: ReadonlyMap<stri
 export async function playScenarios(
   workspace: Workspace,
   scenarios: readonly Scenario[],
-  { seconds, isShort, onResult }: Options,
+  { seconds, isShort, postgres, onResult }: Options,
 ): Promise<Result[]> {
   const account = await makeAccount(workspace)
   const pairs = await addPairs(account.dataDir, scenarios.length)
@@ -87,6 +97,7 @@ export async function playScenarios(
       seed?.(database, pairs[index]!.attacker.id, (full, short) => (isShort ? short : full)),
     ),
   )
+  if (postgres !== undefined) moveRows(account.dataDir, postgres)
   const results: Result[] = []
   const note = (result: Result) => {
     results.push(result)

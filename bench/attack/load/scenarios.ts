@@ -13,6 +13,7 @@ import { manifest } from './scenarios/manifest.ts'
 import { passwordHashing } from './scenarios/password-hashing.ts'
 import { pipelining } from './scenarios/pipelining.ts'
 import { push } from './scenarios/push.ts'
+import { roomRemoval } from './scenarios/room-removal.ts'
 import { search } from './scenarios/search.ts'
 import { slowBodies } from './scenarios/slow-bodies.ts'
 import { tinyChunks } from './scenarios/tiny-chunks.ts'
@@ -35,6 +36,7 @@ export const heavy: readonly Scenario[] = [
   uploadBatch,
   componentSave,
   largeRoom,
+  roomRemoval,
 ]
 
 export const scenarios: readonly Scenario[] = [...framing, ...json, ...heavy, passwordHashing]

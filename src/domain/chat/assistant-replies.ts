@@ -51,7 +51,7 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
       const row = { room_id: room, user_id: user, content, folded: fold(content), timestamp: entered.stamp }
       const said = { reply_to: message, client_id: null, is_assistant: 1, spoken_by: name }
       const id = await insertMessage(tx, { ...row, ...said })
-      await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false }, now)
+      await recordForMembers(tx, entered, { table: 'svc_messages', row: id, deleted: false }, now)
       return true
     })
   },

@@ -84,15 +84,15 @@ export async function openRoomIn(
   const room = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
   if (room === undefined) return (await roomOfPair(tx, pair!))!
   await insertMembers(tx, room, users, now)
-  await recordForMembers(tx, { room, table: 'svc_rooms', row: room, deleted: false }, now)
+  await recordForMembers(tx, { id: room, feed_stamp: null }, { table: 'svc_rooms', row: room, deleted: false }, now)
   return room
 }
 
 /** Adds users to a channel on behalf of a member, as a step of a transaction. */
 export async function inviteIn(tx: Writer, room: number, user: number, users: number[], now: number): Promise<void> {
-  const { stamp } = await enterChannel(tx, room, user, now)
+  const entered = await enterChannel(tx, room, user, now)
   await assertActive(tx, users)
-  await beginMemberships(tx, { room, users: await insertMembers(tx, room, users, stamp) }, now)
+  await beginMemberships(tx, entered, await insertMembers(tx, room, users, entered.stamp), now)
 }
 
 const sortedIds = (users: readonly number[]): number[] => [...new Set(users)].sort((a, b) => a - b)
@@ -123,9 +123,10 @@ export const makeMembership = ({ database, clock, audit, removal }: Deps) => ({
     const name = readRoomName(text)
     return database.write({ rooms: [room], memberFeeds: [room] }, async (tx) => {
       const now = clock.now()
-      assertCreator(author, await enterChannel(tx, room, author.id, now))
+      const entered = await enterChannel(tx, room, author.id, now)
+      assertCreator(author, entered)
       await renameRoom(tx, room, name, now)
-      await recordForMembers(tx, { room, table: 'svc_rooms', row: room, deleted: false }, now)
+      await recordForMembers(tx, entered, { table: 'svc_rooms', row: room, deleted: false }, now)
       return roomFor(tx, author.id, room)
     })
   },

@@ -3,7 +3,7 @@ import { fault } from '../../contract/errors.ts'
 import { recordForMembers } from '../../storage/chat/room-feed.ts'
 import { deleteMessage, editMessage, visibleMessage } from '../../storage/chat/messages.ts'
 import { insertReaction, reactionsTo, removeReaction, touchMessage } from '../../storage/chat/reactions.ts'
-import { enterRoom } from '../../storage/chat/rooms.ts'
+import { enterRoom, type Entered } from '../../storage/chat/rooms.ts'
 import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit } from '../instance/instance.ts'
 import { withinBound } from '../data-bounds.ts'
@@ -29,7 +29,7 @@ export function makeMessageChanges({ database, clock, audit }: Deps) {
     id: number,
     unit: (
       tx: Writer,
-      message: { id: number; room: number; author: number; stamp: number; isAssistant: boolean },
+      message: { id: number; entered: Entered; author: number; stamp: number; isAssistant: boolean },
     ) => Promise<T>,
   ): Promise<T> => {
     const seen = await visibleMessage(database.read, id, user)
@@ -43,31 +43,32 @@ export function makeMessageChanges({ database, clock, audit }: Deps) {
       const found = await visibleMessage(tx, id, user)
       if (!entered || !found) throw noSuchMessage()
       const isAssistant = found.is_assistant === 1
-      return unit(tx, { id, room, author: found.user_id, stamp: entered.stamp, isAssistant })
+      return unit(tx, { id, entered, author: found.user_id, stamp: entered.stamp, isAssistant })
     })
   }
 
-  const record = (tx: Writer, room: number, row: number, deleted = false) =>
-    recordForMembers(tx, { room, table: 'svc_messages', row, deleted }, clock.now())
+  const record = (tx: Writer, entered: Entered, row: number, deleted = false) =>
+    recordForMembers(tx, entered, { table: 'svc_messages', row, deleted }, clock.now())
 
   return {
     async edit({ id: user }: Author, { message_id, content }: { message_id: number; content: string }): Promise<void> {
       assertContent(content)
-      await change(user, message_id, async (tx, { id, room, author, stamp, isAssistant }) => {
+      await change(user, message_id, async (tx, { id, entered, author, stamp, isAssistant }) => {
         // The user who asked may delete the assistant's answer, but nobody may edit it.
         if (author !== user || isAssistant) throw fault('forbidden', { text: 'Only its author may edit a message.' })
         await withinBound(tx, user, 'chat', () => editMessage(tx, id, { content, folded: fold(content) }, stamp))
-        await record(tx, room, id)
+        await record(tx, entered, id)
       })
     },
 
     /** Deletes a message of the user's own; administrators delete any message of their rooms. */
     async remove({ id: user, role }: Author, message_id: number): Promise<void> {
-      await change(user, message_id, async (tx, { id, room, author, stamp }) => {
+      await change(user, message_id, async (tx, { id, entered, author, stamp }) => {
         if (author !== user && role !== 'admin')
           throw fault('forbidden', { text: 'Only its author and administrators may delete a message.' })
+        const { id: room } = entered
         await deleteMessage(tx, id, room, stamp)
-        await record(tx, room, id, true)
+        await record(tx, entered, id, true)
         // The log omits the text: it may be a secret that was posted by mistake.
         if (author !== user)
           await audit.record(tx, { kind: 'message.removed', by: user, about: author, detail: { message: id, room } })

@@ -4,7 +4,7 @@ import { Fault } from '../../contract/errors.ts'
 import { removeEmptyRoom } from '../../storage/chat/departure.ts'
 import { accountsToEnd, endInFeeds } from '../../storage/chat/ended-memberships.ts'
 import { ACCOUNTS } from '../../storage/chat/pending-changes.ts'
-import { roomsWithoutMembers } from '../../storage/chat/rooms.ts'
+import { hasMembers, roomsWithoutMembers } from '../../storage/chat/rooms.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Heavy } from '../heavy.ts'
 
@@ -37,6 +37,8 @@ export function makeRoomRemoval({ unattended, clock, slice }: Parts) {
 
   async function finish(room: number): Promise<void> {
     await endFeeds(room)
+    // Most rooms that somebody leaves have members: no unit for the instance then.
+    if (await hasMembers(unattended.read, room)) return
     const remove = () => unattended.write('instance', (tx) => removeEmptyRoom(tx, room, ROWS, clock.now()))
     while ((await slice(remove)) === 'more');
   }

@@ -50,13 +50,12 @@ export async function postIn(
     client_id === null ? undefined : await messageOfClient(tx, { room, user: author.id, client: client_id })
   if (before) return { posted: before, isNew: false }
   if (reply_to !== null && (await visibleMessage(tx, reply_to, author.id))?.room_id !== room) throw noSuchMessage()
-  const { stamp: timestamp, feed_stamp } = entered
+  const { stamp: timestamp } = entered
   const row = { room_id: room, user_id: author.id, content, timestamp, reply_to }
   const said = { folded: fold(content), client_id, is_assistant: 0, spoken_by: null }
   const id = await withinBound(tx, author.id, 'chat', () => insertMessage(tx, { ...row, ...said }), 'always grows')
   await markAfterMessage(tx, { room, user: author.id, now, stamp: timestamp })
-  const isLarge = feed_stamp !== null
-  await recordForMembers(tx, { room, table: 'svc_messages', row: id, deleted: false, isLarge }, now)
+  await recordForMembers(tx, entered, { table: 'svc_messages', row: id, deleted: false }, now)
   const { username, display_name, avatar_color } = author
   const shown = {
     username,

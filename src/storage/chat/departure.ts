@@ -1,7 +1,7 @@
 import { sql, type SqlBool } from 'kysely'
 import { accountsToEnd, endInFeeds } from './ended-memberships.ts'
 import { recordForMembers, recordSome } from './room-feed.ts'
-import { deleteMember, deleteRoom, hasMembers, nextStamp, renameRoom, takeRoom } from './rooms.ts'
+import { deleteMember, deleteRoom, hasMembers, nextStamp, renameRoom, takeRoom, type Entered } from './rooms.ts'
 import { moveMessageCounts } from '../engine/data-usage.ts'
 import type { Writer } from '../engine/database.ts'
 import { FORMER_USER, formerUser } from '../accounts/former-user.ts'
@@ -110,7 +110,7 @@ async function leaveRoom(
   const taken = await takeRoom(tx, room, now)
   await deleteMember(tx, room, user)
   if (!(await hasMembers(tx, room))) await deleteRoom(tx, room)
-  else if (keeps_messages === 1 && taken?.type === 'dm') await renameDirect(tx, room, now)
+  else if (keeps_messages === 1 && taken?.type === 'dm') await renameDirect(tx, taken, now)
   return 1
 }
 
@@ -135,9 +135,9 @@ export async function removeEmptyRoom(tx: Writer, room: number, limit: number, n
 }
 
 /** Removes both names from the title of a direct conversation. */
-async function renameDirect(tx: Writer, room: number, now: number): Promise<void> {
-  await renameRoom(tx, room, FORMER_USER, now)
-  await recordForMembers(tx, { room, table: 'svc_rooms', row: room, deleted: false }, now)
+async function renameDirect(tx: Writer, room: Entered, now: number): Promise<void> {
+  await renameRoom(tx, room.id, FORMER_USER, now)
+  await recordForMembers(tx, room, { table: 'svc_rooms', row: room.id, deleted: false }, now)
 }
 
 async function membersIn(tx: Writer, room: number): Promise<number> {

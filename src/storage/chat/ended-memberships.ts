@@ -19,6 +19,16 @@ export async function endMemberships(tx: Writer, { room, user }: { room: number;
   await sql`delete from room_members where ${whose}`.execute(tx.q)
 }
 
+/** Whether the feeds of some of these accounts still have messages of a room that they left. */
+export async function areEnding(on: Reader, room: number, users: readonly number[]): Promise<boolean> {
+  const query = on.q.selectFrom('ended_memberships').select('user_id').where('room_id', '=', room)
+  return (await query.where('user_id', 'in', users).limit(1).execute()).length > 0
+}
+
+/** Leaves what these feeds still have of a room, because the accounts are members again. */
+export const stopEnding = (tx: Writer, room: number, users: readonly number[]) =>
+  tx.q.deleteFrom('ended_memberships').where('room_id', '=', room).where('user_id', 'in', users).execute()
+
 /** Accounts of which a feed has something to end, of one room or of all; at most `limit`. */
 export async function accountsToEnd(on: Reader, limit: number, room?: number): Promise<number[]> {
   const query = on.q.selectFrom('ended_memberships').select('user_id').distinct()

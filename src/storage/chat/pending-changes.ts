@@ -12,11 +12,14 @@ export interface LargeRoom {
   isBehind: boolean
 }
 
+/** Whether the feed of a membership `m` lacks changes of its room `r`; never of a small one. */
+const isBehind = sql<boolean>`r.feed_stamp > m.feed_stamp`
+
 const roomsQuery = prepared<{ user: number }, { room_id: number; behind: number }>(({ q, p }) =>
   q
     .selectFrom('room_members as m')
     .innerJoin('rooms as r', 'r.id', 'm.room_id')
-    .select(['m.room_id', sql<number>`case when r.feed_stamp > m.feed_stamp then 1 else 0 end`.as('behind')])
+    .select(['m.room_id', sql<number>`case when ${isBehind} then 1 else 0 end`.as('behind')])
     .where('m.user_id', '=', p.user)
     .where('r.feed_stamp', 'is not', null)
     .unionAll(
@@ -35,7 +38,7 @@ export const largeRoomsOf = async (on: Reader, user: number): Promise<LargeRoom[
 export async function headsWithPending(on: Reader, users: number[]): Promise<{ id: number; head: number }[]> {
   const { rows } = await sql<{ id: number; head: number }>`select user_id as id, seq + case when exists (
       select 1 from room_members m join rooms r on r.id = m.room_id
-      where m.user_id = counters.user_id and r.feed_stamp > m.feed_stamp
+      where m.user_id = counters.user_id and ${isBehind}
     ) or exists (select 1 from ended_memberships e where e.user_id = counters.user_id) then 1 else 0 end as head from counters where user_id in (${sql.join(users)})`.execute(
     on.q,
   )
@@ -45,7 +48,7 @@ export async function headsWithPending(on: Reader, users: number[]): Promise<{ i
 /** Accounts whose feeds lack deletions from before a time, which are to be forgotten; at most `limit`. */
 export async function accountsBehind(on: Reader, before: number, limit: number): Promise<number[]> {
   const { rows } = await sql<{ user_id: number }>`select distinct m.user_id from room_members m
-    join rooms r on r.id = m.room_id and r.feed_stamp > m.feed_stamp
+    join rooms r on r.id = m.room_id and ${isBehind}
     where exists (
       select 1 from deleted_messages d
       where d.room_id = m.room_id and d.deleted_at > m.feed_stamp and d.deleted_at < ${before}
@@ -70,7 +73,7 @@ async function gapsOf(tx: Writer, users: readonly number[]): Promise<Gap[]> {
     .innerJoin('counters as c', 'c.user_id', 'm.user_id')
     .select(['m.user_id', 'm.room_id', 'm.feed_stamp as after', 'm.joined_at', 'r.feed_stamp as upTo'])
     .where('m.user_id', 'in', users)
-    .whereRef('r.feed_stamp', '>', 'm.feed_stamp')
+    .where(isBehind)
     .orderBy('m.feed_stamp')
     .orderBy('m.room_id')
     .execute()

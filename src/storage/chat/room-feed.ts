@@ -1,7 +1,8 @@
 import { sql, type RawBuilder } from 'kysely'
 import { prepared, type Writer } from '../engine/database.ts'
 import { lacksTakeOver } from '../engine/postgres-peers.ts'
-import { endInFeeds } from './ended-memberships.ts'
+import { areEnding, endInFeeds, stopEnding } from './ended-memberships.ts'
+import type { Entered } from './rooms.ts'
 
 // Changes in a room appear in the feed of each member. In small rooms one statement advances all feeds and another writes the changes.
 // In large ones only the time of the change is noted, and each feed takes it over later (`pending-changes.ts`). The room's row is
@@ -89,26 +90,21 @@ async function becomeLarge(tx: Writer, room: number): Promise<boolean> {
   return true
 }
 
-/**
- * Records a change of a room, or of one of its messages, that has the room's current time, for every member. `isLarge` saves a query
- * where it is known.
- */
+/** Records a change of a room, or of one of its messages, that has the room's current time, for every member. */
 export async function recordForMembers(
   tx: Writer,
-  {
-    isLarge: mayBeLarge = true,
-    ...change
-  }: { room: number; table: Row['table']; row: number; deleted: boolean; isLarge?: boolean },
+  { id: room, feed_stamp }: Pick<Entered, 'id' | 'feed_stamp'>,
+  change: { table: Row['table']; row: number; deleted: boolean },
   now: number,
 ): Promise<void> {
-  const { room, table } = change
-  if (mayBeLarge && (await defer(tx, room))) {
-    if (table === 'svc_rooms') await deferName(tx, room)
+  if (feed_stamp !== null) {
+    await defer(tx, room)
+    if (change.table === 'svc_rooms') await deferName(tx, room)
     return
   }
   const moved = await advanceQuery(tx, { room, count: 1 })
   notifyFeeds(tx, moved)
-  await recordQuery(tx, { ...change, deleted: change.deleted ? 1 : 0, now })
+  await recordQuery(tx, { ...change, room, deleted: change.deleted ? 1 : 0, now })
   if (moved.length >= LARGE) await becomeLarge(tx, room)
 }
 
@@ -178,30 +174,27 @@ export async function beginRoom(
 /** Most messages that are entered at once for members who join, counted for each of them. */
 const MOST_ENTERED = 1_000
 
-async function isLarge(tx: Writer, room: number): Promise<boolean> {
-  const query = tx.q.selectFrom('rooms').select('id').where('id', '=', room).where('feed_stamp', 'is not', null)
-  return (await query.execute()).length > 0
-}
-
 /**
  * Enters a room in the feeds of new members. Few messages are entered too; of a large room, and of one with many messages, which becomes
- * large, each feed takes them over.
+ * large, each feed takes them over. So does the feed of someone who comes back before all messages were ended in it: what it still has is
+ * entered once more.
  */
 export async function beginMemberships(
   tx: Writer,
-  { room, users }: { room: number; users: readonly number[] },
+  { id: room, feed_stamp }: Pick<Entered, 'id' | 'feed_stamp'>,
+  users: readonly number[],
   now: number,
 ): Promise<void> {
   if (users.length === 0) return
-  // Whoever comes back has the feed of someone who was never there.
-  while ((await endInFeeds(tx, { users, room }, MOST_ENTERED, now)) > 0);
-  const takesOver =
-    (await isLarge(tx, room)) ||
-    ((await count(tx, messagesIn(room))) * users.length > MOST_ENTERED && (await becomeLarge(tx, room)))
+  const isUnfinished = await areEnding(tx, room, users)
+  const isMuch = async () => (await count(tx, messagesIn(room))) * users.length > MOST_ENTERED
+  const takesOver = feed_stamp !== null || ((isUnfinished || (await isMuch())) && (await becomeLarge(tx, room)))
   if (!takesOver) {
+    while (isUnfinished && (await endInFeeds(tx, { users, room }, MOST_ENTERED, now)) > 0);
     for (const user of users) await beginRoom(tx, { room, user }, now)
     return
   }
+  if (isUnfinished) await stopEnding(tx, room, users)
   await tx.q
     .updateTable('room_members')
     .set({ feed_stamp: 0 })

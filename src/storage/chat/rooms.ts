@@ -24,17 +24,17 @@ export interface Person {
 const person = ['users.id', 'users.username', 'users.display_name', 'users.avatar_color'] as const
 
 /** A locked room as a member sees it before a change. */
-export interface Entered extends Pick<Room, 'name' | 'type' | 'created_by'> {
+export interface Entered extends Pick<Room, 'id' | 'name' | 'type' | 'created_by'> {
   /** Time of the change: later than everything before it in this room. */
   stamp: number
-  /** Null for a small room, whose changes are written to the feeds of its members. */
+  /** Null for small rooms, whose changes are entered in the feeds at once. */
   feed_stamp: number | null
 }
 
+const entered = ['id', 'name', 'type', 'created_by', 'stamp', 'feed_stamp'] as const
+
 /** The next time of a room: now, or a millisecond after the previous one. */
 export const nextStamp = (now: number) => sql<number>`(case when stamp < ${now} then ${now} else stamp + 1 end)`
-
-const entered = ['name', 'type', 'created_by', 'stamp', 'feed_stamp'] as const
 
 const enterQuery = prepared<{ room: number; user: number; now: number }, Entered>(({ q, p }) =>
   q
@@ -46,14 +46,14 @@ const enterQuery = prepared<{ room: number; user: number; now: number }, Entered
 )
 
 /** Notifies that a room changed, if it exists. */
-function notifyRoom(tx: Writer, room: number, entered: Entered | undefined): Entered | undefined {
-  if (entered) tx.notify('room', room, entered.stamp)
-  return entered
+function notifyRoom(tx: Writer, room: Entered | undefined): Entered | undefined {
+  if (room) tx.notify('room', room.id, room.stamp)
+  return room
 }
 
 /** Locks a room for a change until the transaction ends; undefined for non-members. */
 export const enterRoom = async (tx: Writer, room: number, user: number, now: number): Promise<Entered | undefined> =>
-  notifyRoom(tx, room, await first(enterQuery(tx, { room, user, now })))
+  notifyRoom(tx, await first(enterQuery(tx, { room, user, now })))
 
 /** Like `enterRoom`, without the check for membership; undefined if there is no such room. */
 export async function takeRoom(tx: Writer, room: number, now: number): Promise<Entered | undefined> {
@@ -61,7 +61,7 @@ export async function takeRoom(tx: Writer, room: number, now: number): Promise<E
     .updateTable('rooms')
     .set({ stamp: nextStamp(now) })
     .where('id', '=', room)
-  return notifyRoom(tx, room, await query.returning(entered).executeTakeFirst())
+  return notifyRoom(tx, await query.returning(entered).executeTakeFirst())
 }
 
 const stampQuery = prepared<{ room: number; user: number }, { stamp: number }>(({ q, p }) =>

@@ -15,7 +15,8 @@ interface View {
   row: Part
 }
 
-const viewOf = (table: string): View => {
+/** `early`: with messages of large rooms that the feed has not taken over, but can have from an earlier membership. */
+const viewOf = (table: string, early = false): View => {
   if (table === 'svc_files') {
     const live = sql`nodes r where r.parent_id is not null and r.room_id is null and r.trash_id is null`
     return { table, from: live, user: sql`r.user_id`, row: sql`r.id` }
@@ -25,7 +26,7 @@ const viewOf = (table: string): View => {
   if (table === 'svc_messages') {
     // Feeds take over the messages of large rooms later.
     const joined = sql`messages s join room_members r on r.room_id = s.room_id join rooms o on o.id = s.room_id
-      where (o.feed_stamp is null or s.timestamp <= r.feed_stamp)`
+      where ${early ? sql`true` : sql`(o.feed_stamp is null or s.timestamp <= r.feed_stamp)`}`
     return { table, from: joined, user: sql`r.user_id`, row: sql`s.id` }
   }
   return { table, from: sql`${sql.table(table)} r where true`, user: sql`r.user_id`, row: sql`r.id` }
@@ -70,7 +71,7 @@ export async function rowsMissingFromFeed(on: Reader, table: string, limit: numb
 
 /** Changes of rows that the account does not see and that are not tombstones, at most `limit`. */
 export async function unexpectedChanges(on: Reader, table: string, limit: number): Promise<FeedEntry[]> {
-  const { from, user, row } = viewOf(table)
+  const { from, user, row } = viewOf(table, true)
   const { rows } = await sql<FeedEntry>`select c.user_id, c.tbl, c.row_id from changes c
     where c.tbl = ${table} and c.deleted = 0
     and not exists (select 1 from ${from} and ${user} = c.user_id and ${row} = c.row_id)
