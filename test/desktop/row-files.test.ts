@@ -11,6 +11,8 @@ afterAll(() => world?.close())
 async function withApp(slug: string, table: string, options = {}) {
   const person = await world.person()
   const visited = await world.enter(person, options)
+  // Another address of the same page does not load it again.
+  await visited.page.goto('about:blank')
   await visited.page.goto(`/#open=${slug}`)
   await visited.page.locator(`iframe[data-app="${slug}"]`).waitFor()
   const app = await visited.app(slug)
@@ -27,7 +29,7 @@ const choose = (app: Frame, name: string, text: string | Buffer) =>
 
 /** The name and the text of an exported file. */
 async function exported({ page }: DesktopPage, app: Frame, item: string, more = 'More') {
-  await app.getByRole('button', { name: more }).click()
+  await app.getByRole('button', { name: more, exact: true }).click()
   const download = page.waitForEvent('download')
   await app.getByRole('menuitem', { name: item }).click()
   const saved = await download
@@ -103,4 +105,50 @@ test('rows go to a spreadsheet and come back, and those that are there already a
   expect((await rows()).map((row) => row['name'])).toEqual(['Ada', '=1+1'])
   await choose(app, 'other.csv', 'wrong,columns\n1,2\n')
   await app.getByText('other.csv cannot be read. Line 1: svc_contacts has no column "wrong"').waitFor()
+})
+
+test('bookmarks of a browser are imported with their folders, and exported for another', async () => {
+  const { visited, app, rows } = await withApp('bookmarks', 'svc_bookmarks')
+  const links = '<DT><A HREF="https://example.org/">Tea &amp; cake</A>\n<DT><A HREF="javascript:alert(1)">Run</A>\n'
+  const html = `<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><H3>Work</H3>\n<DL><p>\n${links}</DL><p>\n</DL><p>\n`
+  await choose(app, 'bookmarks.html', html)
+  await app.getByText('1 added, 0 updated.').waitFor()
+  expect(await app.locator('.toast').first().textContent()).toContain(
+    '1 address that is not of a web page was left out.',
+  )
+  await app.getByRole('link', { name: /Tea & cake/ }).waitFor()
+  expect(await rows()).toMatchObject([{ title: 'Tea & cake', url: 'https://example.org/', folder: 'Work' }])
+  const { name, text } = await exported(visited, app, 'Export as HTML (.html)')
+  expect(name).toBe('bookmarks.html')
+  expect(text).toMatch(
+    /<DT><H3>Work<\/H3>\s+<DL><p>\s+<DT><A HREF="https:\/\/example.org\/" ADD_DATE="\d+">Tea &#38; cake<\/A>/,
+  )
+  await choose(app, 'cut.html', html.slice(0, 100))
+  await app.getByText('the file: it is cut off: a folder has no end').waitFor()
+  expect(await visited.flaws()).toEqual([])
+})
+
+test('every app for structured data imports and exports its rows', async () => {
+  const files: Record<string, string> = {
+    notes: 'title,content\nTea,"hot, green"\n',
+    docs: 'title,tags\nTea,"[""a"",""b""]"\n',
+    tasks: 'title,due_on\nTea,2026-11-27\n',
+    finance: 'kind,amount_cents,currency,booked_on\nexpense,250,EUR,2026-11-26\n',
+    places: 'name,latitude,longitude\nTea house,52.5,13.4\n',
+  }
+  const person = await world.person()
+  const visited = await world.enter(person)
+  for (const [slug, text] of Object.entries(files)) {
+    await visited.page.goto('about:blank')
+    await visited.page.goto(`/#open=${slug}`)
+    await visited.page.locator(`iframe[data-app="${slug}"]`).waitFor()
+    const app = await visited.app(slug)
+    await choose(app, `${slug}.csv`, text)
+    await app.getByText('1 added, 0 updated.').waitFor()
+    const saved = await exported(visited, app, 'Export as CSV (.csv)')
+    expect(saved.name).toMatch(/[.]csv$/)
+    await choose(app, 'again.csv', saved.text)
+    await app.getByText('0 added, 0 updated.').waitFor()
+  }
+  expectQuiet(visited)
 })

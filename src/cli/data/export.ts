@@ -17,7 +17,7 @@ export const exportRows = command({
   args: { table: 'table; svc_ may be left out' },
   flags: {
     format: flag.choice(
-      'json (the default), jsonl (a row a line), csv, ics for events, or vcf for contacts',
+      'json (the default), jsonl (a row a line), csv, ics for events, vcf for contacts, or html for bookmarks',
       'FORMAT',
       ['json', 'jsonl', 'csv', ...exchangeNames],
     ),
@@ -31,6 +31,7 @@ export const exportRows = command({
     'svc data export events --format ics > calendar.ics',
     'svc data export events --format ics --calendar Work > work.ics',
     'svc data export contacts --format vcf > contacts.vcf',
+    'svc data export bookmarks --format html > bookmarks.html',
   ],
   async run(context) {
     const { io, args, flags } = context

@@ -16,7 +16,7 @@ const MAX_LISTED = 20
 
 export const importRows = command({
   name: 'data import',
-  summary: 'Add the rows of a file: JSON, JSON lines, CSV, iCalendar or vCard',
+  summary: 'Add the rows of a file: JSON, JSON lines, CSV, iCalendar, vCard or bookmarks of a browser',
   details:
     'Every row is checked before any is sent, and one that is not valid stops the import; with --skip-invalid the others are imported. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
     'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
@@ -46,6 +46,7 @@ export const importRows = command({
     'svc data import events calendar.ics',
     'svc data import events team.ics --calendar Team',
     'svc data import contacts people.vcf',
+    'svc data import bookmarks bookmarks.html',
   ],
   async run(context): Promise<ExitCode | void> {
     const { io, args, flags } = context
@@ -108,11 +109,12 @@ type Counts = Left & { invalid?: number }
 
 const countsOf = (counts: Counts): Counts => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
 
-const leftText = ({ invalid = 0, cancelled = 0, groups = 0, pictures = 0 }: Counts): string =>
+const leftText = ({ invalid = 0, cancelled = 0, groups = 0, pictures = 0, addresses = 0 }: Counts): string =>
   [
     invalid > 0 ? `, ${invalid} not valid` : '',
     cancelled > 0 ? `, ${cancelled} cancelled and left out` : '',
     groups > 0 ? `, ${pluralize(groups, 'group')} left out` : '',
+    addresses > 0 ? `, ${pluralize(addresses, 'address', 'addresses')} left out` : '',
     pictures > 0 ? `, ${pluralize(pictures, 'picture')} left out` : '',
   ].join('')
 

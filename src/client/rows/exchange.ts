@@ -52,6 +52,20 @@ export const exchanges = {
       }
     },
   },
+  html: {
+    table: 'svc_bookmarks',
+    begins: /^\ufeff?\s*<!DOCTYPE NETSCAPE-Bookmark-file-1>/i,
+    misplaced: 'A bookmark file has bookmarks: import it into svc_bookmarks.',
+    unwritable: 'Only svc_bookmarks can be written as HTML.',
+    async load() {
+      const { formatHtml, readHtmlFile, withKnownBookmarks } = await import('./html-bookmarks.ts')
+      return {
+        read: (text, _zone, words = importWords) => readHtmlFile(text, words),
+        withKnown: withKnownBookmarks,
+        write: formatHtml,
+      }
+    },
+  },
 } as const satisfies Record<string, Format>
 
 export type ExchangeName = keyof typeof exchanges

@@ -30,6 +30,8 @@ export interface Left {
   cancelled?: number
   pictures?: number
   groups?: number
+  /** Of bookmarks, but not of web pages. */
+  addresses?: number
 }
 
 /** The rows of a file that can be imported, and what is left out. */

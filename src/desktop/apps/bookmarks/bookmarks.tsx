@@ -6,6 +6,7 @@ import { EntriesView, EntryDialog, EntryAlert } from '../../kit/entry-controls.t
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { common } from '../../kit/words.ts'
@@ -134,6 +135,7 @@ export function Bookmarks() {
               />
               <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={create} />
+              <FileMenu of={entries} formats={['html']} name={words('bookmarks')} />
             </Toolbar>
             <List />
           </>

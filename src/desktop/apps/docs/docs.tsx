@@ -5,6 +5,7 @@ import { EntriesView } from '../../kit/entry-controls.tsx'
 import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { DocEditor } from './doc-editor.tsx'
@@ -63,6 +64,7 @@ export function Docs() {
             <Toolbar label={words('docs')}>
               <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={() => create()} />
+              <FileMenu of={entries} name={words('docs')} />
             </Toolbar>
             <Filter />
             <List />

@@ -6,6 +6,7 @@ import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatDate, formatNumber } from '../../kit/formats.ts'
 import { today } from '../../kit/local-day.ts'
 import { saveFile } from '../../kit/save-file.ts'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { common } from '../../kit/words.ts'
@@ -150,6 +151,7 @@ export function Finance() {
           <SearchField label={words('search')} of={searchText} />
           <IconButton icon={Download} label={words('export')} onClick={save} />
           <IconButton icon={Plus} label={words('new')} onClick={create} />
+          <FileMenu of={entries} name={words('finance')} />
         </Toolbar>
         {entries.all.value.length > 0 && <Filters />}
         <div class="finance-body" tabIndex={0} role="region" aria-label={words('finance')}>

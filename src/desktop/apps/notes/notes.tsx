@@ -5,6 +5,7 @@ import { FilterSelect, SearchField } from '../../kit/field.tsx'
 import { formatWhen } from '../../kit/formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { plainText } from '../../kit/plain-text.ts'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading, FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { describeError } from '../../kit/api-error.ts'
@@ -73,6 +74,7 @@ export function Notes() {
             <Toolbar label={words('notes')}>
               <SearchField label={words('search')} of={searchText} />
               <IconButton icon={Plus} label={words('new')} onClick={() => create()} />
+              <FileMenu of={{ name: 'svc_notes', table }} name={words('notes')} />
             </Toolbar>
             {categories.value.length > 0 && (
               <FilterSelect

@@ -8,6 +8,7 @@ import { EntryList } from '../../kit/entry-list.tsx'
 import { EntriesView, EntryBar, EntryAlert } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { FirstUse, OfflineBanner } from '../../kit/empty-state.tsx'
 import { common } from '../../kit/words.ts'
@@ -97,6 +98,7 @@ export function Places() {
                 onClick={() => void (isMap.value = true)}
               />
               <IconButton icon={Plus} label={words('new')} onClick={() => entries.create()} />
+              <FileMenu of={entries} name={words('places')} />
             </Toolbar>
             <List />
           </>

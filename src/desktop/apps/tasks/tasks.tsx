@@ -18,6 +18,7 @@ import { EntriesView } from '../../kit/entry-controls.tsx'
 import { SearchField } from '../../kit/field.tsx'
 import { formatNumber } from '../../kit/formats.ts'
 import { SideList } from '../../kit/side-list.tsx'
+import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { SplitView, Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, OfflineBanner } from '../../kit/empty-state.tsx'
 import { add, filter, countOf, entries, groupOf, groups, shown, searchText, type Group, type Line } from './store.ts'
@@ -126,6 +127,7 @@ export function Tasks() {
                 onClick={() => void (isSide.value = true)}
               />
               <SearchField label={words('search')} of={searchText} />
+              <FileMenu of={entries} name={words('tasks')} />
             </Toolbar>
             {filter.value !== 'done' && <Add />}
             <div class="task-groups" tabIndex={-1}>

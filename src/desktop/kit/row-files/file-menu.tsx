@@ -27,12 +27,12 @@ const MAX_LISTED = 5
 /** Rows whose import takes seconds. */
 const MANY = 500
 
-const MIME = { ics: 'text/calendar', vcf: 'text/vcard', csv: 'text/csv' }
+const MIME = { ics: 'text/calendar', vcf: 'text/vcard', html: 'text/html', csv: 'text/csv' }
 
 function report(table: TableName, { added, updated, problems, notes, left }: ImportResult): void {
   const lines = [...problems, ...notes]
   const more = lines.length > MAX_LISTED ? [words('more_problems', lines.length - MAX_LISTED)] : []
-  const out = (['cancelled', 'groups', 'pictures'] as const).flatMap((kind) =>
+  const out = (['cancelled', 'groups', 'pictures', 'addresses'] as const).flatMap((kind) =>
     left[kind] ? [words(kind, left[kind])] : [],
   )
   const text = [words('imported', added.length, updated), ...out, ...lines.slice(0, MAX_LISTED), ...more].join('\n')
@@ -45,7 +45,7 @@ function report(table: TableName, { added, updated, problems, notes, left }: Imp
 }
 
 interface Props<N extends TableName> {
-  of: Entries<N>
+  of: Pick<Entries<N>, 'name' | 'table'>
   /** Formats of other programs beside CSV. */
   formats?: readonly ExchangeName[]
   /** Name of exported files, without their ending. */

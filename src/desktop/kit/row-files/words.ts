@@ -1,6 +1,6 @@
 import { catalogue } from '../language.ts'
 
-const formats = { ics: 'iCalendar (.ics)', vcf: 'vCard (.vcf)', csv: 'CSV (.csv)' }
+const formats = { ics: 'iCalendar (.ics)', vcf: 'vCard (.vcf)', html: 'HTML (.html)', csv: 'CSV (.csv)' }
 
 /** Messages for import and export. */
 export const fileWords = catalogue(
@@ -14,6 +14,10 @@ export const fileWords = catalogue(
     pictures: (count: number) => (count === 1 ? '1 picture was left out.' : `${count} pictures were left out.`),
     groups: (count: number) =>
       count === 1 ? '1 group of contacts was left out.' : `${count} groups of contacts were left out.`,
+    addresses: (count: number) =>
+      count === 1
+        ? '1 address that is not of a web page was left out.'
+        : `${count} addresses that are not of web pages were left out.`,
     more_problems: (count: number) => `… and ${count} more`,
     too_large: (size: string) => `The file is larger than ${size}. Import it with svc data import.`,
     not_text: (name: string) => `${name} is not UTF-8 text.`,
@@ -30,6 +34,10 @@ export const fileWords = catalogue(
     pictures: (count) => (count === 1 ? '1 Bild wurde ausgelassen.' : `${count} Bilder wurden ausgelassen.`),
     groups: (count) =>
       count === 1 ? '1 Kontaktgruppe wurde ausgelassen.' : `${count} Kontaktgruppen wurden ausgelassen.`,
+    addresses: (count) =>
+      count === 1
+        ? '1 Adresse, die keine Webadresse ist, wurde ausgelassen.'
+        : `${count} Adressen, die keine Webadressen sind, wurden ausgelassen.`,
     more_problems: (count) => `… und ${count} weitere`,
     too_large: (size) => `Die Datei ist größer als ${size}. Importieren Sie sie mit svc data import.`,
     not_text: (name) => `${name} ist kein Text in UTF-8.`,
