@@ -50,7 +50,7 @@ const exploring = [
   'test/wiring/backups/{backups,hostile-backups,killed-backups,stream-chapters,stream-read-only}.test.ts',
   'test/wiring/backups/unchanged-backups.test.ts',
   'test/wiring/write-scopes.test.ts',
-  'test/wiring/installation/upgrade.test.ts',
+  'test/wiring/installation/{large-upgrade,upgrade}.test.ts',
   'test/wiring/{contended-rooms,killed-rooms,patroni,postgres-outages,rolling-upgrade,several-servers,shared-limits}.test.ts',
   'test/wiring/{history,simulation}/**',
 ]

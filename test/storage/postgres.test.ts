@@ -375,6 +375,21 @@ describe.skipIf(missing)('a database of Postgres', () => {
     expect(await settings(database)).toEqual(['taken'])
   })
 
+  test('without a connection left, says what to do', async () => {
+    const { url } = await made()
+    const admin = new pg.Client(cluster.url + '/postgres')
+    await admin.connect()
+    onTestFinished(() => admin.end())
+    await admin.query('create role crowded login connection limit 0')
+    const crowded = url.replace('//svc@', '//crowded@')
+    await expect(openPostgres(crowded)).rejects.toMatchObject({
+      exitCode: 7,
+      message: expect.stringMatching(
+        /has no connection left .*: raise max_connections, or end what uses them/,
+      ) as string,
+    })
+  })
+
   test('a server that crashes keeps what was acknowledged, and is found again', async () => {
     const { database } = await made()
     const acknowledged: string[] = []
