@@ -5,6 +5,7 @@ import { assistantOwn, assistantStreams } from './assistant.ts'
 import { backupAgain, backupAgainRestic, backupCreate } from './backup.ts'
 import { serveBare } from './bare-server.ts'
 import { serveFolder } from './node-files.ts'
+import { serveRows } from './node-rows.ts'
 import { calmGet, calmPing } from './calm.ts'
 import { chatPoll, chatSend } from './chat.ts'
 import { chatPeers } from './chat-peers.ts'
@@ -33,7 +34,7 @@ import { noopSync, noopWork } from './noop-sync.ts'
 import { othersMeanwhile } from './others-meanwhile.ts'
 import { ping } from './ping.ts'
 import { push } from './push.ts'
-import { deltaRedis, pushEtcd, pushOneEtcd, pushRedis } from './push-peers.ts'
+import { deltaRedis, pushEtcd, pushOneEtcd, pushOneNode, pushOneNodeEight, pushRedis } from './push-peers.ts'
 import { search } from './search.ts'
 import { seed } from './seed.ts'
 import { severalServers } from './several-servers.ts'
@@ -66,6 +67,8 @@ const figures: readonly Figure[] = [
   pushRedis,
   pushEtcd,
   pushOneEtcd,
+  pushOneNode,
+  pushOneNodeEight,
   calmPing,
   calmGet,
   severalServers,
@@ -144,6 +147,7 @@ const { values: options, positionals: names } = parseArgs({
     help: { type: 'boolean', short: 'h' },
     'bare-server': { type: 'boolean' },
     serve: { type: 'string' },
+    'serve-rows': { type: 'string' },
     port: { type: 'string' },
   },
 })
@@ -152,6 +156,7 @@ const slower = Number(options['slower-flush'])
 const unknown = names.find((name) => !figures.some((figure) => figure.name === name))
 if (options['bare-server']) await serveBare()
 else if (options.serve !== undefined) await serveFolder(options.serve, Number(options.port))
+else if (options['serve-rows'] !== undefined) await serveRows(options['serve-rows'], Number(options.port))
 else if (options.help) process.stdout.write(USAGE)
 else if (unknown !== undefined) {
   process.stderr.write(`There is no figure "${unknown}".\n\n${USAGE}`)

@@ -2,6 +2,7 @@ import { makeAccount, withService } from './account.ts'
 import { requestTo, withConnections } from './connection.ts'
 import { noEtcd, withEtcd } from './etcd.ts'
 import type { Figure } from './figure.ts'
+import { answering, freePort, withProgram } from './peers.ts'
 import { noRedis, withRedis } from './redis.ts'
 import { interleave, rate, share } from './rounds.ts'
 import { noteOf, numbers } from './samples.ts'
@@ -108,6 +109,41 @@ export const pushOneEtcd: Figure = {
   missing: noEtcd,
   measure: againstEtcd(SINGLE_ROWS),
 }
+
+const againstNode = (clients: number) => async (workspace: Workspace) => {
+  const load = { ...SINGLE_ROWS, clients }
+  const [folder, port] = [workspace.folder('rows'), await freePort()]
+  const url = `http://127.0.0.1:${port}`
+  return withPushing(workspace, load, (push) =>
+    withProgram(
+      workspace,
+      process.execPath,
+      [process.argv[1]!, '--serve-rows', folder, '--port', `${port}`],
+      async () => {
+        await answering(url)
+        return withConnections(url, clients, (connections) => {
+          const requests = notesOf(load).map((notes) =>
+            requestTo(url, { method: 'POST', path: '/', body: Buffer.from(JSON.stringify(notes)) }),
+          )
+          const store = () => share(connections, requests, (connection, request) => connection.ask(request))
+          return interleave({ ours: push, peer: () => rate(load.requests, store), rounds: 5 })
+        })
+      },
+    ),
+  )
+}
+
+const oneNode = (name: string, clients: number): Figure => ({
+  name,
+  unit: 'rows/s',
+  peer: `Node with SQLite alone, flushed, clients: ${clients}`,
+  wanted: undefined,
+  measure: againstNode(clients),
+})
+
+/** Pushes of one row, compared with what Node itself reaches. */
+export const pushOneNode = oneNode('push-one-node', 1)
+export const pushOneNodeEight = oneNode('push-one-node-eight', 8)
 
 const ROWS = 50_000
 const PAGE = 5_000
