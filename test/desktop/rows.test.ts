@@ -95,7 +95,7 @@ test('a change made elsewhere while writing is asked about, and shown', async ()
   isCut = true
   const [{ id } = { id: 0 }] = await rows()
   await update({ id, phone: HOSTILE.slice(0, 60) })
-  await app.getByLabel('Phone').fill('3')
+  await app.getByLabel('Phone', { exact: true }).fill('3')
   await app.getByText('This entry was changed elsewhere').waitFor()
   await app.getByRole('button', { name: 'Show the other version' }).click()
   await app.getByText(HOSTILE.slice(0, 60)).waitFor()
@@ -115,10 +115,10 @@ test('contacts are written, found, reached, and come back when deleted', async (
   await saved(app)
   // Saving leaves who is writing where they were.
   await visited.page.keyboard.type(` ${HOSTILE}`)
-  await app.getByLabel('E-mail').fill('not one')
+  await app.getByLabel('E-mail', { exact: true }).fill('not one')
   await app.getByText('Enter a valid e-mail address.').waitFor()
-  await app.getByLabel('E-mail').fill('grace@example.org')
-  await app.getByLabel('Phone').fill('+1 (202) 555')
+  await app.getByLabel('E-mail', { exact: true }).fill('grace@example.org')
+  await app.getByLabel('Phone', { exact: true }).fill('+1 (202) 555')
   await expect
     .poll(rows)
     .toMatchObject([{ name: `Grace ${HOSTILE}`, email: 'grace@example.org', phone: '+1 (202) 555', company: 'Navy' }])
