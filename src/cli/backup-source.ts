@@ -14,7 +14,7 @@ export const passphraseFlags = {
 }
 
 export const sourceFlags = {
-  from: flag.text('folder of backups (the setting backup.to)', 'DIR'),
+  from: flag.text('folder or bucket of backups (the setting backup.to)', 'DIR'),
   ...passphraseFlags,
 }
 

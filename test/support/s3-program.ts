@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
@@ -52,6 +52,15 @@ const getObject = store.getObject.bind(store)
 // The package treats the number zero as absent.
 store.getObject = (bucket, key, options) =>
   getObject(bucket, key, options?.end === 0 ? { ...options, end: '0' } : options)
+
+server.middleware.unshift(async (asked, next) => {
+  // A key that may not remove anything, and one that may do nothing.
+  const isRemoval = asked.method === 'DELETE' && asked.query['uploadId'] === undefined
+  if (!existsSync(join(folder, isRemoval ? 'deny-removal' : 'deny-all'))) return next()
+  asked.status = 403
+  asked.type = 'application/xml'
+  asked.body = '<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
+})
 
 server.middleware.unshift(async (asked, next) => {
   const id = asked.query['uploadId']

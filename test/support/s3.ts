@@ -37,6 +37,8 @@ export interface S3Bucket {
 export interface S3Server {
   /** A bucket by name, created if necessary; a new one without a name. */
   bucket(name?: string): Promise<S3Bucket>
+  /** What keys may not do from now on. Only after `bucket`. */
+  deny(what: 'nothing' | 'removal' | 'all'): Promise<void>
 }
 
 const OBJECT = '._S3rver_object'
@@ -57,6 +59,13 @@ export function s3OfFile(): S3Server {
   })
 
   return {
+    async deny(what) {
+      const { folder } = await started!
+      for (const kind of ['removal', 'all']) {
+        const file = join(folder, `deny-${kind}`)
+        await (what === kind ? writeFile(file, '') : rm(file, { force: true }))
+      }
+    },
     async bucket(name = `bucket-${(buckets += 1)}`) {
       started ??= start()
       const { folder, child } = await started

@@ -23,6 +23,8 @@ declare module 's3rver' {
     path: string
     query: Record<string, string>
     status: number
+    type: string
+    body: string
     params: unknown
   }
 

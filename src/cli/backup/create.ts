@@ -15,7 +15,8 @@ export const create = command({
   details:
     'The server may keep running: the backup shows one point in time. In a folder, only what is new since the last ' +
     'backup is copied (--json says `unchanged` where nothing had to be read again), and an interrupted backup is ' +
-    'continued. A name that ends in .tar or .tar.age is a self-contained archive. Every object that is used again is ' +
+    'continued. A name that ends in .tar or .tar.age is a self-contained archive, and s3://BUCKET/PREFIX an S3 bucket, whose key is in the environment ' +
+    '(BACKUP_AWS_ACCESS_KEY_ID and BACKUP_AWS_SECRET_ACCESS_KEY, else AWS_…). In a folder, every object that is used again is ' +
     'read once within 30 days (with --recheck, at once). A damaged or missing one is stored again, and the command ends with 3.\n\n' +
     'With --encrypt the first backup in a folder asks for a passphrase. Later ones need none on this machine, ' +
     'which keeps the key in its data directory. Restoring on another machine needs the passphrase: store a copy of it ' +
@@ -23,7 +24,7 @@ export const create = command({
   needs: 'backup',
   args: {},
   flags: {
-    to: flag.text('folder, or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),
+    to: flag.text('folder, bucket (s3://…), or an archive: FILE.tar, FILE.tar.age (the setting backup.to)', 'DIR|FILE'),
     encrypt: flag.switch('encrypt a new folder of backups with a passphrase'),
     ...passphraseFlags,
     prune: flag.switch('then remove backups that the settings no longer keep'),
@@ -34,6 +35,7 @@ export const create = command({
     'svc backup create --to /mnt/backup/svc',
     'svc backup create --to /mnt/backup/svc --encrypt --passphrase-file secret.txt',
     'svc backup create --to svc.tar.age',
+    "svc backup create --to 's3://svc-backups/cloud?region=eu-central-1' --encrypt",
     'svc backup create --recheck',
   ],
   async run({ io, globals, domain, directory, flags }) {
@@ -58,6 +60,7 @@ export const create = command({
       )
     const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
     const pruned = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
+    if (pruned?.denied !== undefined) io.info(`Old backups stay. ${pruned.denied}`)
     const removed = pruned?.removed
     const problem = [created.problem, pruned?.problem].filter((text) => text !== undefined).join(' ') || undefined
     if (problem !== undefined) io.warn(problem)
@@ -81,7 +84,7 @@ async function pruneAfter(
   backups: Backups,
   lookup: Seeking,
   passphrases: Passphrases,
-): Promise<{ removed: string[]; problem?: string | undefined }> {
+): Promise<{ removed: string[]; problem?: string | undefined; denied?: string }> {
   const removed: string[] = []
   try {
     const [{ backupFolder }, { openPruning }] = await Promise.all([
@@ -99,6 +102,8 @@ async function pruneAfter(
       await pruning.release()
     }
   } catch (error) {
+    // A bucket that lets nobody on this machine remove backups is meant to.
+    if ((error as Error).name === 'RemovalDenied') return { removed, denied: errorMessage(error) }
     return { removed, problem: `This backup is stored, but old ones were not removed: ${errorMessage(error)}` }
   }
 }

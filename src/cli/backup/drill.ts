@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { contentText, documentOf } from './backup-summary.ts'
@@ -18,7 +17,7 @@ export const drill = command({
   flags: { ...sourceFlags, temp: flag.text('folder with enough space for all of it', 'DIR') },
   examples: ['svc backup drill', 'svc backup drill svc.tar.age --temp /srv/tmp --passphrase-file secret.txt'],
   async run({ io, globals, args, flags }) {
-    const [{ backupNamed, backupSource, isArchiveName, withInstallation }, wiring] = await Promise.all([
+    const [{ backupNamed, backupSource, isArchiveName, placeOf, withInstallation }, wiring] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../wiring/backups/drill.ts'),
     ])
@@ -27,7 +26,7 @@ export const drill = command({
     const given = passphraseSource(io, flags)
     const untested = await withInstallation(lookup, async (local) => {
       const place = flags.from ?? (await local?.domain.instance.settings.values())?.['backup.to']
-      return place && (await local?.domain.backups.isPassphraseDue(resolve(place))) ? resolve(place) : undefined
+      return place && (await local?.domain.backups.isPassphraseDue(placeOf(place))) ? placeOf(place) : undefined
     })
     const isAsked = untested !== undefined && io.interactive
     if (isAsked) io.info('Once in 90 days, a drill asks for the passphrase.')

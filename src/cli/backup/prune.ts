@@ -21,6 +21,7 @@ export const prune = command({
     keepDaily: keepFlag('days to keep one backup of (7)'),
     keepWeekly: keepFlag('weeks to keep one backup of (4)'),
     keepMonthly: keepFlag('months to keep one backup of (12)'),
+    streamDays: flag.integer('also remove what a stream stored before so many days', 'N', 1, 3_650),
     drop: flag.text('also remove this backup, for example a damaged one', 'BACKUP'),
     dryRun: flag.switch('show what would be removed, and change nothing'),
     yes: flag.yes,
@@ -29,6 +30,7 @@ export const prune = command({
   examples: [
     'svc backup prune --dry-run',
     'svc backup prune --keep-daily 14 --keep-monthly 6 --yes',
+    'svc backup prune --from s3://svc-backups --stream-days 7 --yes',
     'svc backup prune --drop 20261121-031500-a1b2',
   ],
   async run({ io, globals, flags }) {
@@ -49,9 +51,9 @@ export const prune = command({
         weekly: flags.keepWeekly ?? standard.weekly,
         monthly: flags.keepMonthly ?? standard.monthly,
       }
-      const pruning = await openPruning(folder, keep, flags.drop)
+      const pruning = await openPruning(folder, keep, flags)
       try {
-        const { decisions, damaged, objects, bytes } = pruning
+        const { decisions, damaged, objects, bytes, chapters } = pruning
         const problem = damageText(damaged, folder.folder)
         if (problem !== undefined) io.warn(problem)
         const code = problem === undefined ? 0 : 3
@@ -62,8 +64,10 @@ export const prune = command({
           objects,
           bytes,
           damaged,
+          chapters,
         }
-        const size = `${pluralize(gone.length, 'backup')} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
+        const parts = chapters.length > 0 ? `, ${pluralize(chapters.length, 'old part')} of the stream` : ''
+        const size = `${pluralize(gone.length, 'backup')}${parts} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
         const lines = decisions.map(({ id, reasons }) =>
           reasons.length > 0 ? `keep    ${id}  ${reasons.join(', ')}` : `remove  ${id}`,
         )
@@ -71,7 +75,7 @@ export const prune = command({
           io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
           return code
         }
-        if (gone.length === 0 && objects === 0) {
+        if (gone.length + objects + chapters.length === 0) {
           io.print('There is nothing to remove.', { ...document, dry_run: false })
           return code
         }

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { iso } from '../../base/clock.ts'
 import type { Backups, Keep } from '../../domain/backups/backups.ts'
 import { command, flag } from '../command.ts'
@@ -15,7 +14,7 @@ export const schedule = command({
     'In a restored installation the schedule is paused, so that a copy never writes to the backups of the original. resume ends that.',
   needs: 'domain',
   args: { when: { summary: "five fields such as '30 3 * * *', off, or resume", optional: true } },
-  flags: { to: flag.text('folder of backups (the setting backup.to)', 'DIR') },
+  flags: { to: flag.text('folder or bucket of backups (the setting backup.to)', 'DIR') },
   examples: [
     'svc backup schedule',
     "svc backup schedule '30 3 * * *' --to /mnt/backup/svc",
@@ -31,7 +30,7 @@ export const schedule = command({
       io.print(shown.words, shown.document)
       return
     }
-    const [{ changeSetting }, { isArchiveName }] = await Promise.all([
+    const [{ changeSetting }, { isArchiveName, placeOf }] = await Promise.all([
       import('../../wiring/config/setting-change.ts'),
       import('../../wiring/backups/backup-locations.ts'),
     ])
@@ -42,7 +41,7 @@ export const schedule = command({
       return io.print(shown.words, shown.document)
     }
     const isOff = /^\s*off\s*$/.test(args.when)
-    const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : resolve(flags.to)
+    const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : placeOf(flags.to)
     if (!isOff && to === '') throw usage('Give the folder: --to DIR.')
     if (isArchiveName(to)) throw usage('Scheduled backups go to a folder, not to an archive.')
     const place = { instance, config, directory }

@@ -34,13 +34,13 @@ export const stream = command({
   details:
     'Runs beside the server, which may restart meanwhile, and only reads. The folder is one of backups, new or existing, ' +
     'with the same key. First the whole database is copied, then what changes, about three times a second; contents of ' +
-    'files always before what refers to them. Every day a new copy begins, and changes older than --days are removed.\n\n' +
+    'files always before what refers to them. Every day a new copy begins, and changes older than --days are removed. In an S3 bucket (s3://…) a record is stored once a second, and a copy begins every hour.\n\n' +
     'While the folder is away or full, nothing is slowed down: the stream catches up later. svc doctor and /metrics show how far behind it is.\n\n' +
     'To restore, name a moment instead of a backup: svc backup restore stream, or svc backup restore "2026-11-26 14:05:07".',
   needs: 'backup',
   args: {},
   flags: {
-    to: flag.text('folder of backups (the setting backup.to)', 'DIR'),
+    to: flag.text('folder or bucket of backups (the setting backup.to)', 'DIR'),
     days: flag.integer(`days that can be restored (${DAYS})`, 'N', 1, 3_650),
     encrypt: flag.switch('encrypt a new folder of backups with a passphrase'),
     ...passphraseFlags,

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { pluralize } from '../../base/counts.ts'
 import { errorCode } from '../../base/errors.ts'
 import type { Backups, Target } from '../../domain/backups/backups.ts'
@@ -35,14 +34,14 @@ export interface Context {
  */
 export async function saveTarget({ globals, domain, directory }: Context, options: SaveOptions): Promise<Target> {
   const { saveTo, noEncrypt, source, passphrases } = options
-  const { backupTarget, isArchiveName, sealedKeyIn } = await import('../../wiring/backups/backup-locations.ts')
+  const { backupTarget, isArchiveName, placeOf, sealedKeyIn } = await import('../../wiring/backups/backup-locations.ts')
   if (saveTo !== undefined && isArchiveName(saveTo))
     throw usage('The undo of a rewind needs a folder of backups: give --save-to DIR, not an archive.')
   const isArchive = isArchiveName(source.place)
   const place = saveTo ?? (isArchive ? undefined : source.place)
   if (place === undefined)
     throw usage('An archive takes no second backup: give a folder for the present state, --save-to DIR.')
-  const isOther = resolve(place) !== source.place
+  const isOther = placeOf(place) !== source.place
   const encrypt = options.encrypt || (source.encrypted && isOther && !noEncrypt)
   const sameKey =
     encrypt && source.encrypted && !isArchive

@@ -142,7 +142,8 @@ const flagWords = ({ from, saveTo, temp, passphraseFile, encrypt, noEncrypt }: F
   ...(temp === undefined ? [] : ['--temp', temp]),
 ]
 
-const absolute = (path: string | undefined): string | undefined => (path === undefined ? undefined : resolve(path))
+const absolute = (path: string | undefined): string | undefined =>
+  path === undefined || path.startsWith('s3://') ? path : resolve(path)
 
 /** The words of the command that makes the same rewind, wherever and whenever it runs. */
 function completingWords(flags: Flags, { named, isArchive, save }: Comparison): string[] {

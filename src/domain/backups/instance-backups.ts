@@ -1,5 +1,5 @@
-import { resolve } from 'node:path'
 import { DAY } from '../../base/clock.ts'
+import { repositoryName } from '../../storage/backups/repository-path.ts'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeCreate } from './creation.ts'
@@ -43,7 +43,7 @@ export function makeBackups(deps: Deps) {
   /** Where scheduled backups go; undefined without a schedule. */
   async function scheduledPlace(): Promise<string | undefined> {
     const { 'backup.schedule': schedule, 'backup.to': to } = await settings.values()
-    return schedule === '' || to === '' ? undefined : resolve(to)
+    return schedule === '' || to === '' ? undefined : repositoryName(to)
   }
 
   async function lastBackupIn(place: string): Promise<LastBackup | undefined> {

@@ -33,6 +33,8 @@ export interface StreamContext extends BaseContext {
   days: number
   /** How long a chapter is continued, ms. */
   chapterLength?: number
+  /** How often the log of the database is read, ms. */
+  collectEvery?: number
   onState: (state: StreamState) => void
 }
 
@@ -66,7 +68,7 @@ class Streaming {
   }
 
   async run(): Promise<void> {
-    const timer = setInterval(() => this.#collect(), COLLECT_EVERY)
+    const timer = setInterval(() => this.#collect(), this.#context.collectEvery ?? COLLECT_EVERY)
     try {
       while (!this.#signal.aborted) await this.#attempt()
       this.#collect()

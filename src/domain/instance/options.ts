@@ -113,7 +113,7 @@ const listenHost: Kind<string> = {
 }
 
 // A relative path would depend on the working directory of the process.
-const FOLDER = /^(\/|[A-Za-z]:[\\/])\P{Cc}*$/u
+const BACKUPS = /^(\/|[A-Za-z]:[\\/]|s3:\/\/)\P{Cc}*$/u
 
 /** A cron expression: minute, hour, day of month, month, day of week. */
 const cron: Kind<string> = {
@@ -291,7 +291,7 @@ export const options = {
     'Other origins from which apps may be loaded',
   ),
   'retention.tombstones_days': live(integer(1, 36_500), 180, 'Days that the change feed keeps deleted rows'),
-  'backup.to': live(text(FOLDER, 'an absolute path'), '', 'Folder of the backups'),
+  'backup.to': live(text(BACKUPS, 'an absolute path, or s3://BUCKET'), '', 'Folder or S3 bucket of the backups'),
   'backup.schedule': live(cron, '', 'When the server makes backups, in cron syntax'),
   'backup.keep_last': live(integer(0, 10_000), 3, 'Newest backups that are kept when old ones are removed'),
   'backup.keep_daily': live(integer(0, 10_000), 7, 'Days of which the newest backup is kept'),

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { open } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { errorCode } from '../../base/errors.ts'
 import { UNTRUSTED } from '../../host/regular-file.ts'
 import { DamagedBackup, type Piece } from './backup-manifest.ts'
+import { namesInBucket, openObject } from './bucket.ts'
+import { isBucket } from './repository-path.ts'
 import type { Bytes } from './stream-cipher.ts'
 
 const PORTION = 1 << 20
@@ -11,8 +13,9 @@ export interface OpenFile extends Bytes {
   close(): Promise<void>
 }
 
-/** Opens an untrusted file. Throws `DamagedBackup` for anything but a regular file, and system errors. */
+/** Opens an untrusted file, or an object of a bucket. Throws `DamagedBackup` for anything but a regular file, and system errors. */
 export async function openBytes(path: string): Promise<OpenFile> {
+  if (isBucket(path)) return openObject(path)
   const file = await open(path, UNTRUSTED).catch((error: unknown) => {
     if (errorCode(error) === 'ELOOP') throw new DamagedBackup(`${path} is a link.`)
     throw error
@@ -74,4 +77,15 @@ export async function* verified(
     yield part
   }
   if (left !== 0 || hash.digest('hex') !== sha256) throw new DamagedBackup(`The object ${sha256} is damaged.`)
+}
+
+/** The names in a folder, or below an address in a bucket; empty if it does not exist. */
+export async function namesIn(folder: string): Promise<string[]> {
+  if (isBucket(folder)) return namesInBucket(folder)
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
+    throw error
+  }
 }

@@ -4,34 +4,25 @@ import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { withRetry } from '../../base/retry.ts'
 import { errorCode } from '../../base/errors.ts'
-import { mayBeRunning, ownIdentity, type Holder as Process } from '../../host/file-lock.ts'
+import { mayBeRunning, ownIdentity } from '../../host/file-lock.ts'
 import { readRegularFile } from '../../host/regular-file.ts'
+import { tryBucketLock } from './bucket-lock.ts'
+import {
+  busy,
+  excludes,
+  lostLock,
+  RepositoryBusy,
+  type Holder,
+  type LockKind,
+  type RepositoryLock,
+} from './lock-holder.ts'
+import { isBucket } from './repository-path.ts'
 
 // Each process that works in a repository keeps a lock file there and touches it regularly. The disk may be shared by
 // several machines, so that only its own clock and, for processes of this machine, their PIDs tell which locks are
 // stale.
 
-/** Another process holds a conflicting lock. */
-class RepositoryBusy extends Error {
-  override name = 'RepositoryBusy'
-  readonly exitCode = 6
-  readonly code = 'locked'
-}
-
-/** Any number of `shared` holders add to the repository; one `exclusive` holder removes. */
-export type LockKind = 'shared' | 'exclusive'
-
-export interface RepositoryLock {
-  id: string
-  /** Throws if another process removed the lock as stale, for example because this machine slept. */
-  assertHeld(): Promise<void>
-  release(): Promise<void>
-}
-
-interface Holder extends Process {
-  kind: LockKind
-  purpose: string
-}
+export type { LockKind, RepositoryLock } from './lock-holder.ts'
 
 const TOUCH_EVERY = 30 * SECOND
 /** A lock untouched for this long is stale. */
@@ -63,6 +54,7 @@ const touched = (path: string): Promise<number | undefined> =>
 /** The current locks of a folder; stale ones are removed. */
 export async function currentLocks(folder: string, now: number): Promise<{ id: string; holder: Holder }[]> {
   const current: { id: string; holder: Holder }[] = []
+  if (isBucket(folder)) return current
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
     const [holder, at] = [await holderOf(path), await touched(path)]
@@ -75,9 +67,13 @@ export async function currentLocks(folder: string, now: number): Promise<{ id: s
 
 /** Waits briefly, then throws `RepositoryBusy` with the holder. `purpose` is shown to others who are refused. */
 export async function lockRepository(folder: string, kind: LockKind, purpose: string): Promise<RepositoryLock> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const own = { kind, purpose, ...ownIdentity() }
+  if (!isBucket(folder)) await mkdir(folder, { recursive: true, mode: 0o700 })
   const isTemporary = (error: unknown) => error instanceof RepositoryBusy
-  return withRetry(() => tryLock(folder, { kind, purpose, ...ownIdentity() }), { ...RETRY, isTemporary })
+  return withRetry(() => (isBucket(folder) ? tryBucketLock(folder, own) : tryLock(folder, own)), {
+    ...RETRY,
+    isTemporary,
+  })
 }
 
 async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
@@ -94,13 +90,8 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
   }
   try {
     const others = (await currentLocks(folder, (await touched(path)) ?? Date.now())).filter((lock) => lock.id !== id)
-    const other = others.find(({ holder }) => own.kind === 'exclusive' || holder.kind === 'exclusive')
-    if (other) {
-      const { purpose, pid, host } = other.holder
-      throw new RepositoryBusy(
-        `The backups are in use: ${purpose}, process ${pid} on ${host}. Wait until it has ended, and run this again.`,
-      )
-    }
+    const other = others.find(({ holder }) => excludes(own, holder))
+    if (other) throw busy(other.holder)
   } catch (error) {
     await release()
     throw error
@@ -108,8 +99,7 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
   return {
     id,
     async assertHeld() {
-      if ((await touched(path)) === undefined)
-        throw new RepositoryBusy('This run was paused too long and lost its lock on the backups: run it again.')
+      if ((await touched(path)) === undefined) throw lostLock()
     },
     release,
   }

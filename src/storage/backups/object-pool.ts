@@ -1,6 +1,5 @@
-import { createHmac, hkdfSync } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { lstat, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
@@ -8,55 +7,22 @@ import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
 import { syncFolder } from '../../host/durable-files.ts'
 import { makeFolder } from '../../host/folder-creation.ts'
-import { isSound, openBytes, verified } from './file-bytes.ts'
+import { isSound, namesIn, verified } from './file-bytes.ts'
 import { DamagedBackup, type Piece } from './backup-manifest.ts'
-import { openSealed, seal, sealedSize, type StreamKey } from './stream-cipher.ts'
+import { openBucketPool } from './bucket-pool.ts'
+import {
+  layoutOf,
+  readFrom,
+  type Layout,
+  type ObjectPool,
+  type Origin,
+  type PoolKeys,
+  type Reread,
+} from './pool-layout.ts'
+import { isBucket } from './repository-path.ts'
+import { seal } from './stream-cipher.ts'
 
-/** How objects are named and encrypted in an encrypted repository. */
-export interface PoolKeys {
-  data: StreamKey
-  manifest: StreamKey
-  names: Uint8Array
-}
-
-/** Derives the keys from the repository's key (HKDF-SHA-256, RFC 5869). */
-export const poolKeys = (key: Uint8Array): PoolKeys => ({
-  data: { secret: key, purpose: 'svc backup object' },
-  manifest: { secret: key, purpose: 'svc backup manifest' },
-  names: new Uint8Array(hkdfSync('sha256', key, '', 'svc backup names', 32)),
-})
-
-/** The source of an object's plain bytes. */
-export interface Origin {
-  /** Writes them to a new file; false if they are missing. */
-  save(file: string): Promise<boolean>
-  exists(): Promise<boolean>
-  read(): AsyncIterable<Uint8Array>
-}
-
-/** The objects of a repository, `objects/ab/<name>`; each is complete and flushed before it gets its name. */
-export interface ObjectPool {
-  /** Stores an object unless it exists in full length and, when due for reading, intact. Damaged ones are replaced. */
-  add(piece: Piece, origin: Origin): Promise<'added' | 'present' | 'repaired' | 'missing'>
-  /** Whether an object existed in full length at `load`, or was added since; read if it is due. */
-  has(piece: Piece): Promise<boolean>
-  /** Notes the objects of an earlier backup: one that is not there counts as damaged. */
-  expect(pieces: readonly Piece[]): void
-  /** Lists the existing objects. Must be called before `add`, and before other holders are checked. */
-  load(): Promise<void>
-  /** Looks for these objects only; instead of `load`, where few are added. */
-  find(pieces: readonly Piece[]): Promise<void>
-  /** Makes the names of added objects durable, or of `all` objects, including those of interrupted runs. */
-  settle(all: boolean): Promise<void>
-  read(piece: Piece): AsyncIterable<Uint8Array>
-  nameOf(sha256: string): string
-  pathOf(name: string): string
-  /** Every object by file name, with its length on disk. */
-  stored(): Promise<Map<string, number>>
-  remove(names: readonly string[]): Promise<void>
-  /** Removes leftovers of interrupted runs. Returns whether one of them added objects. */
-  sweep(standing: readonly string[]): Promise<boolean>
-}
+export { poolKeys, type ObjectPool, type Origin, type PoolKeys, type Reread } from './pool-layout.ts'
 
 const NAME = /^[0-9a-f]{64}$/
 const SHELF = /^[0-9a-f]{2}$/
@@ -66,16 +32,6 @@ const NOT_DURABLE = '-unsettled'
 const NOT_A_FILE = new Set(['EISDIR', 'EPERM'])
 /** Files checked or removed concurrently. */
 const WIDTH = 32
-
-/** The names in a folder; empty if it does not exist. */
-export async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error))) return []
-    throw error
-  }
-}
 
 /** Flushes a complete file of the expected length. */
 async function flush(path: string, size: number): Promise<boolean> {
@@ -88,20 +44,6 @@ async function flush(path: string, size: number): Promise<boolean> {
     await file.close()
   }
 }
-
-/** Paths, names and stored lengths of objects. */
-function layoutOf(folder: string, keys: PoolKeys | undefined) {
-  const objects = join(folder, 'objects')
-  return {
-    objects,
-    temporary: join(folder, 'tmp'),
-    nameOf: (sha256: string): string => (keys ? createHmac('sha256', keys.names).update(sha256).digest('hex') : sha256),
-    pathOf: (name: string): string => join(objects, name.slice(0, 2), name),
-    lengthOf: (size: number): number => (keys ? sealedSize(size) : size),
-  }
-}
-
-type Layout = ReturnType<typeof layoutOf>
 
 async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
   const found = new Map<string, number>()
@@ -136,24 +78,6 @@ async function findStored(
   await Promise.all(pieces.map((piece) => limit(findOne, piece)))
 }
 
-async function* readFrom(
-  { nameOf, pathOf, lengthOf }: Layout,
-  keys: PoolKeys | undefined,
-  piece: Piece,
-): AsyncGenerator<Uint8Array> {
-  const file = await openBytes(pathOf(nameOf(piece.sha256))).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`The object ${piece.sha256} is missing.`)
-    throw error
-  })
-  try {
-    if (file.size !== lengthOf(piece.size)) throw new DamagedBackup(`The object ${piece.sha256} has the wrong length.`)
-    const plain = keys ? await openSealed(keys.data, file, `The object ${piece.sha256}`) : file
-    yield* verified(piece, plain.read(0, plain.size))
-  } finally {
-    await file.close()
-  }
-}
-
 /** Writes, encrypts if required, and flushes; false if the bytes are missing or damaged. */
 async function write(
   { lengthOf }: Layout,
@@ -180,9 +104,6 @@ async function write(
 /** Days within which every reused object is read once. */
 const TURN_DAYS = 30
 
-/** Which objects are read before reuse: all, or those due on a day, in days since 1970. */
-export type Reread = 'all' | { day: number }
-
 const isRead = (reread: Reread | undefined, name: string): boolean =>
   reread === 'all' ||
   (reread !== undefined && Number.parseInt(name.slice(0, 8), 16) % TURN_DAYS === reread.day % TURN_DAYS)
@@ -201,6 +122,7 @@ export function openPool(
   keys: PoolKeys | undefined,
   { lock = randomHex(8), reread }: { lock?: string; reread?: Reread } = {},
 ): ObjectPool {
+  if (isBucket(folder)) return openBucketPool(folder, keys, reread)
   const layout = layoutOf(folder, keys)
   const { objects, temporary, nameOf, pathOf, lengthOf } = layout
   const shelves = new Set<string>()

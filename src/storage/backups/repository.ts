@@ -6,10 +6,12 @@ import pLimit from 'p-limit'
 import { DAY, systemClock } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
-import { streamDurably, syncFolder, writeDurably } from '../../host/durable-files.ts'
+import { syncFolder } from '../../host/durable-files.ts'
 import { clearUnfinished } from '../../host/unfinished-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
-import { readAll, openBytes } from './file-bytes.ts'
+import { namesIn, openBytes, readAll } from './file-bytes.ts'
+import { isBucket, within } from './repository-path.ts'
+import { removeStored, replaceStored, storeNew } from './repository-files.ts'
 import { lockRepository, currentLocks, type RepositoryLock } from './lock.ts'
 import {
   DamagedBackup,
@@ -25,7 +27,6 @@ import {
 } from './backup-manifest.ts'
 import {
   bytesAtHand,
-  namesIn,
   openPool,
   poolKeys,
   type ObjectPool,
@@ -38,7 +39,7 @@ import { KEY_FILE } from './sealed-key.ts'
 import { openSealed, seal } from './stream-cipher.ts'
 import { verifyStream } from './stream-verification.ts'
 
-// A repository is a folder in which the backups of one server share their objects:
+// A repository is a folder, or the prefix of a bucket, in which the backups of one server share their objects:
 //
 //   svc-backup.json     header, in plain text
 //   key.age             the key of an encrypted repository, protected by its passphrase; the `age` program opens it too
@@ -61,7 +62,7 @@ export class BadRepository extends Error {
 export class NoBackups extends BadRepository {
   override name = 'NoBackups'
   constructor(folder: string) {
-    super(`There are no backups in ${folder}. Is the disk mounted?`, 5)
+    super(`There are no backups in ${folder}. Is ${isBucket(folder) ? 'the address right' : 'the disk mounted'}?`, 5)
   }
 }
 
@@ -92,7 +93,7 @@ export function parseHeader(text: string, place: string): RepositoryHeader {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
-  throw new DamagedBackup(`${join(place, HEADER_FILE)} is damaged.`)
+  throw new DamagedBackup(`${within(place, HEADER_FILE)} is damaged.`)
 }
 
 export const headerText = (header: RepositoryHeader): string => `${JSON.stringify(header, null, 2)}\n`
@@ -105,7 +106,7 @@ const WHAT_TO_DO = 'The backups beside it can be read and restored: store new on
 /** The text of the header in a folder; undefined if it is missing. */
 async function headerIn(folder: string): Promise<string | undefined> {
   try {
-    const file = await openBytes(join(folder, HEADER_FILE))
+    const file = await openBytes(within(folder, HEADER_FILE))
     try {
       return String(await readAll(file.read(0, Math.min(file.size, MAX_HEADER))))
     } finally {
@@ -133,7 +134,7 @@ export async function repositoryAt(folder: string): Promise<RepositoryHeader | u
   const hasBackups = (await manifestNames(folder)).length > 0
   if (!hasBackups && problem) throw problem
   if (hasBackups)
-    throw new DamagedBackup(`${problem?.message ?? `${join(folder, HEADER_FILE)} is missing.`} ${WHAT_TO_DO}`)
+    throw new DamagedBackup(`${problem?.message ?? `${within(folder, HEADER_FILE)} is missing.`} ${WHAT_TO_DO}`)
   return undefined
 }
 
@@ -157,25 +158,24 @@ export async function createRepository(
   server_id: string,
   sealedKey: Uint8Array | undefined,
 ): Promise<RepositoryHeader> {
-  await makeFolder(folder, 0o700)
-  await clearUnfinished(folder, 'archive', Date.now())
-  const foreign = (await readdir(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
+  if (!isBucket(folder)) {
+    await makeFolder(folder, 0o700)
+    await clearUnfinished(folder, 'archive', Date.now())
+  }
+  const foreign = (await namesIn(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
     throw new BadRepository(`${folder} contains other files (${foreign}): give an empty or a new folder.`, 6)
-  const lock = await lockRepository(join(folder, 'locks'), 'exclusive', 'the first backup')
+  const lock = await lockRepository(within(folder, 'locks'), 'exclusive', 'the first backup')
   try {
     const made = await repositoryAt(folder)
     if (made) return made
-    await removeUnfinished(folder)
     const header: RepositoryHeader = { format: 1, repository: randomHex(16), server_id, encrypted: !!sealedKey }
-    if (sealedKey) await writeDurably(join(folder, KEY_FILE), sealedKey)
-    for (const name of ['snapshots', 'objects', 'tmp'])
+    if (!isBucket(folder)) await removeUnfinished(folder)
+    if (sealedKey) await replaceStored(within(folder, KEY_FILE), sealedKey)
+    for (const name of isBucket(folder) ? [] : ['snapshots', 'objects', 'tmp'])
       await mkdir(join(folder, name), { recursive: true, mode: 0o700 })
-    await streamDurably(join(folder, HEADER_FILE), bytesAtHand(Buffer.from(headerText(header))).read(), {
-      replace: false,
-      mode: 0o600,
-    })
-    await syncFolder(dirname(folder))
+    await storeNew(within(folder, HEADER_FILE), Buffer.from(headerText(header)))
+    if (!isBucket(folder)) await syncFolder(dirname(folder))
     return header
   } catch (error) {
     throw fromSystemError(error, folder)
@@ -189,12 +189,12 @@ async function removeUnfinished(folder: string): Promise<void> {
 }
 
 const manifestFile = (folder: string, id: string, keys: PoolKeys | undefined): string =>
-  join(folder, 'snapshots', `${id}${keys ? '.sealed' : '.json'}`)
+  within(folder, 'snapshots', `${id}${keys ? '.sealed' : '.json'}`)
 
 const MANIFEST = /\.(json|sealed)$/
 
 const manifestNames = async (folder: string): Promise<string[]> =>
-  (await namesIn(join(folder, 'snapshots'))).filter(
+  (await namesIn(within(folder, 'snapshots'))).filter(
     (name) => MANIFEST.test(name) && isBackupId(name.replace(MANIFEST, '')),
   )
 
@@ -266,7 +266,7 @@ async function storeManifest(folder: string, manifest: Manifest, keys: PoolKeys 
   const text = Buffer.from(`${JSON.stringify(manifest)}\n`)
   const content = keys ? await readAll(seal(keys.manifest, bytesAtHand(text).read())) : text
   const file = manifestFile(folder, manifest.id, keys)
-  await streamDurably(file, bytesAtHand(content).read(), { replace: false, mode: 0o600 })
+  await storeNew(file, content)
 }
 
 /** An earlier backup and its objects, which the pool expects from now on; undefined if it is damaged. */
@@ -291,7 +291,7 @@ export async function addToRepository(
   store: BlobStore,
   reread: Reread = { day: Math.floor(systemClock.now() / DAY) },
 ): Promise<BackupSink> {
-  const locks = join(folder, 'locks')
+  const locks = within(folder, 'locks')
   const lock = await lockRepository(locks, 'shared', 'svc backup create')
   const keys = header.encrypted ? poolKeys(key!) : undefined
   const pool = openPool(folder, keys, { lock: lock.id, reread })
@@ -316,7 +316,7 @@ export async function addToRepository(
     })
   }
 
-  await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
+  if (!isBucket(folder)) await mkdir(join(folder, 'tmp'), { recursive: true, mode: 0o700 })
   await pool.load()
   for (const id of (await idsIn(folder)).slice(reread === 'all' ? 0 : -1)) await readEarlier(folder, id, keys, pool)
   const standing = (await currentLocks(locks, 0)).map(({ id }) => id)
@@ -375,15 +375,17 @@ export async function ownRepository(
   header: ReadableHeader,
   key: Uint8Array | undefined,
 ): Promise<OwnRepository> {
-  const lock: RepositoryLock = await lockRepository(join(folder, 'locks'), 'exclusive', 'svc backup prune')
+  const lock: RepositoryLock = await lockRepository(within(folder, 'locks'), 'exclusive', 'svc backup prune')
   const keys = header.encrypted ? poolKeys(key!) : undefined
   const pool = openPool(folder, keys, { lock: lock.id })
   return {
     pool,
     async forget(ids) {
       await lock.assertHeld()
+      const paths = ids.map((id) => manifestFile(folder, id, keys))
+      if (isBucket(folder)) return removeStored(paths)
       await removeUnfinished(join(folder, 'snapshots'))
-      for (const id of ids) await rm(manifestFile(folder, id, keys), { force: true })
+      await removeStored(paths)
       await syncFolder(join(folder, 'snapshots'))
     },
     release: () => lock.release(),

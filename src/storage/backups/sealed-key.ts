@@ -1,9 +1,9 @@
-import { join } from 'node:path'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
-import { writeDurably } from '../../host/durable-files.ts'
 import { readAll, openBytes } from './file-bytes.ts'
 import { DamagedBackup } from './backup-manifest.ts'
 import { headerOf, SEALED_KEY } from './passphrase.ts'
+import { replaceStored } from './repository-files.ts'
+import { within } from './repository-path.ts'
 
 export const KEY_FILE = 'key.age'
 /** Longest key file that is read, bytes. */
@@ -11,7 +11,7 @@ const MAX_KEY = 8_192
 
 /** The sealed key of an encrypted repository. Throws `DamagedBackup` when there is none that a passphrase could open. */
 export async function sealedKeyOf(folder: string): Promise<Uint8Array> {
-  const path = join(folder, KEY_FILE)
+  const path = within(folder, KEY_FILE)
   const file = await openBytes(path).catch((cause: unknown) => {
     if (cause instanceof DamagedBackup) throw cause
     const what = errorCode(cause) === 'ENOENT' ? 'is missing' : `cannot be read: ${(cause as Error).message}`
@@ -41,6 +41,6 @@ export const sealedKeyProblem = (folder: string): Promise<string | undefined> =>
 
 /** Puts another sealed key in the place of the one before; what it opens stays the same. */
 export const replaceSealedKey = (folder: string, sealedKey: Uint8Array): Promise<void> =>
-  writeDurably(join(folder, KEY_FILE), sealedKey).catch((error: unknown) =>
+  replaceStored(within(folder, KEY_FILE), sealedKey).catch((error: unknown) =>
     Promise.reject(fromSystemError(error, folder) as Error),
   )

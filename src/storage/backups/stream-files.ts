@@ -1,13 +1,16 @@
-import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
+import { mkdir, open, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 import { iso } from '../../base/clock.ts'
 import { errorCode, fromSystemError } from '../../base/errors.ts'
-import { streamDurably, syncFolder } from '../../host/durable-files.ts'
+import { syncFolder } from '../../host/durable-files.ts'
 import { DamagedBackup, MAX_MANIFEST, newId, parseManifest, type Manifest } from './backup-manifest.ts'
-import { openBytes, readAll, type OpenFile } from './file-bytes.ts'
-import { bytesAtHand, namesIn, poolKeys } from './object-pool.ts'
+import { putBytes } from './bucket.ts'
+import { namesIn, openBytes, readAll, type OpenFile } from './file-bytes.ts'
+import { bytesAtHand, poolKeys } from './object-pool.ts'
+import { removeStoredFolder, storeNew } from './repository-files.ts'
+import { isBucket, within } from './repository-path.ts'
 import { openSealed, seal } from './stream-cipher.ts'
 import {
   FILE_HEADER,
@@ -52,21 +55,21 @@ export interface StreamRecord {
 
 /** Chapters in the order in which they were written, whatever the clock said. */
 export async function chaptersIn(folder: string): Promise<Chapter[]> {
-  const names = (await namesIn(join(folder, STREAM_FOLDER))).filter((name) => CHAPTER.test(name)).sort()
+  const names = (await namesIn(within(folder, STREAM_FOLDER))).filter((name) => CHAPTER.test(name)).sort()
   return names.map((name) => {
     const [, number = '', id = ''] = CHAPTER.exec(name)!
     return { name, number: Number(number), id }
   })
 }
 
-export const chapterFolder = (folder: string, { name }: Chapter): string => join(folder, STREAM_FOLDER, name)
+export const chapterFolder = (folder: string, { name }: Chapter): string => within(folder, STREAM_FOLDER, name)
 
 const partName = (index: number): string => `${String(index).padStart(6, '0')}.log`
 
 const contextOf = ({ name }: Chapter, part: string): string => `${name}/${part}`
 
 const baseFile = (folder: string, chapter: Chapter, key: Uint8Array | undefined): string =>
-  join(chapterFolder(folder, chapter), key ? 'base.sealed' : 'base.json')
+  within(chapterFolder(folder, chapter), key ? 'base.sealed' : 'base.json')
 
 /** The base of a chapter; undefined if it was never completed. Throws `DamagedBackup`. */
 export async function readBase(
@@ -96,16 +99,36 @@ export async function storeBase(
   manifest: Manifest,
   key: Uint8Array | undefined,
 ): Promise<void> {
-  const text = bytesAtHand(Buffer.from(`${JSON.stringify(manifest)}\n`)).read()
-  const content = key ? seal(poolKeys(key).manifest, text) : text
-  await streamDurably(baseFile(folder, chapter, key), content, { replace: false, mode: 0o600 })
+  const text = Buffer.from(`${JSON.stringify(manifest)}\n`)
+  const content = key ? await readAll(seal(poolKeys(key).manifest, bytesAtHand(text).read())) : text
+  await storeNew(baseFile(folder, chapter, key), content)
 }
 
 export const removeChapter = (folder: string, chapter: Chapter): Promise<void> =>
-  rm(chapterFolder(folder, chapter), { recursive: true, force: true })
+  removeStoredFolder(chapterFolder(folder, chapter))
 
 const bytesOf = (file: OpenFile, start: number, length: number): Promise<Buffer> =>
   readAll(file.read(start, start + length))
+
+/** Parts of a bucket, which are small and far away, are opened some time before they are read. */
+const AHEAD = 16
+
+function readAhead(paths: readonly string[]): (index: number) => Promise<OpenFile> {
+  const pending = new Map<number, Promise<OpenFile>>()
+  return async (index) => {
+    const path = paths[index]!
+    if (!isBucket(path)) return openBytes(path)
+    for (let next = index; next < Math.min(index + AHEAD, paths.length); next += 1) {
+      if (pending.has(next)) continue
+      const opening = openBytes(paths[next]!)
+      opening.catch(() => undefined)
+      pending.set(next, opening)
+    }
+    const file = await pending.get(index)!
+    pending.delete(index)
+    return file
+  }
+}
 
 /**
  * The records of a chapter, in order. Ends at the last complete one: a process that was killed leaves a part of the next.
@@ -120,17 +143,18 @@ export async function* recordsOf(
   const parts = (await namesIn(place)).filter((name) => PART.test(name)).sort()
   let tag: Uint8Array = NO_TAG
   let good: number | undefined
-  let path = join(place, partName(1))
+  let path = within(place, partName(1))
   const located = (error: unknown): unknown => {
     if (!(error instanceof DamagedBackup)) return error
     const since = good === undefined ? 'from its beginning' : `after ${iso(good)}`
     return new DamagedBackup(`The stream is damaged ${since}, in ${path}: ${error.message}.`, { cause: error })
   }
+  const opened = readAhead(parts.map((part) => within(place, part)))
   try {
     for (const [index, part] of parts.entries()) {
       if (part !== partName(index + 1)) throw new DamagedBackup(`${partName(index + 1)} is missing before it`)
-      path = join(place, part)
-      const file = await openBytes(path)
+      path = within(place, part)
+      const file = await opened(index)
       try {
         if (file.size < FILE_HEADER) {
           if (index < parts.length - 1) throw new DamagedBackup('it is cut off')
@@ -197,12 +221,44 @@ export interface ChapterWriter {
   close(): Promise<void>
 }
 
+const recordOf = async (
+  head: Omit<StreamHead, 'pages'>,
+  pages: ReadonlyMap<number, Uint8Array>,
+): Promise<[head: Buffer, body: Buffer]> => [
+  headText({ ...head, pages: [...pages.keys()] }),
+  pages.size === 0 ? Buffer.alloc(0) : await deflate(Buffer.concat([...pages.values()]), { level: 1 }),
+]
+
+/** Each record is an object, because none can be appended to. One whose fate is unknown is replaced by the next. */
+function bucketChapter(place: string, chapter: Chapter, key: Uint8Array | undefined): ChapterWriter {
+  let index = 0
+  let total = 0
+  let tag: Uint8Array = NO_TAG
+  return {
+    chapter,
+    async append(head, pages) {
+      const name = partName(index + 1)
+      const header = newFileHeader()
+      const own = recordSeal(key, header, contextOf(chapter, name), tag)
+      const part = Buffer.concat([header, own.seal(...(await recordOf(head, pages)))])
+      await putBytes(within(place, name), part)
+      index += 1
+      total += part.length
+      tag = own.last()
+    },
+    recover: () => Promise.resolve(),
+    size: () => total,
+    close: () => Promise.resolve(),
+  }
+}
+
 /** Begins the next chapter of a stream, in a new folder. */
 export async function beginChapter(folder: string, key: Uint8Array | undefined, now: number): Promise<ChapterWriter> {
   const number = ((await chaptersIn(folder)).at(-1)?.number ?? 0) + 1
   const id = newId(now)
   const chapter = { name: `${String(number).padStart(8, '0')}-${id}`, number, id }
   const place = chapterFolder(folder, chapter)
+  if (isBucket(folder)) return bucketChapter(place, chapter, key)
   let index = 0
   let total = 0
   let part: { file: FileHandle; path: string; seal: RecordSeal; end: number } | undefined
@@ -241,10 +297,10 @@ export async function beginChapter(folder: string, key: Uint8Array | undefined, 
   return {
     chapter,
     async append(head, pages) {
-      const body = pages.size === 0 ? Buffer.alloc(0) : await deflate(Buffer.concat([...pages.values()]), { level: 1 })
+      const [text, body] = await recordOf(head, pages)
       try {
         const into = part && part.end < PART_SIZE ? part : await beginPart()
-        const record = into.seal.seal(headText({ ...head, pages: [...pages.keys()] }), body)
+        const record = into.seal.seal(text, body)
         await into.file.writeFile(record)
         await into.file.datasync()
         await assertInPlace(into)
@@ -281,7 +337,7 @@ export async function beginChapter(folder: string, key: Uint8Array | undefined, 
 /** Removes chapters whose base was never completed, other than the newest. */
 export async function removeIncomplete(folder: string): Promise<void> {
   for (const chapter of await chaptersIn(folder)) {
-    const names = await readdir(chapterFolder(folder, chapter)).catch(() => [])
+    const names = await namesIn(chapterFolder(folder, chapter))
     if (!names.some((name) => name.startsWith('base.') && !name.endsWith('.tmp'))) await removeChapter(folder, chapter)
   }
 }

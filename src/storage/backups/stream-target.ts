@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import pLimit from 'p-limit'
-import { DAY, systemClock } from '../../base/clock.ts'
+import { DAY, MINUTE, systemClock } from '../../base/clock.ts'
 import { makeFolder } from '../../host/folder-creation.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { DamagedBackup, idTime, type Piece } from './backup-manifest.ts'
+import { RemovalDenied } from './bucket.ts'
 import { lockRepository, type RepositoryLock } from './lock.ts'
 import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
 import { BadRepository, fromStore, repositoryAt, type RepositoryHeader } from './repository.ts'
@@ -20,6 +21,7 @@ import {
   type ChapterWriter,
 } from './stream-files.ts'
 import type { Manifest } from './backup-manifest.ts'
+import { isBucket, within } from './repository-path.ts'
 import { baseObjects } from './stream-verification.ts'
 
 /** Adds objects to the repository of a stream. */
@@ -77,28 +79,35 @@ export async function openStreamTarget(
   blobs: BlobStore,
 ): Promise<StreamTarget> {
   const keys = key && poolKeys(key)
-  await makeFolder(join(folder, STREAM_FOLDER), 0o700)
+  if (!isBucket(folder)) await makeFolder(join(folder, STREAM_FOLDER), 0o700)
   const own: RepositoryLock = await lockRepository(
-    join(folder, STREAM_FOLDER, 'locks'),
+    within(folder, STREAM_FOLDER, 'locks'),
     'exclusive',
     'svc backup stream',
   )
-  await removeIncomplete(folder)
+  await removeIncomplete(folder).catch(ignoreDenied)
+  let lookedAt = -Infinity
   return {
     place: folder,
     async assertThere() {
+      await own.assertHeld()
+      // A request to a bucket that is gone fails by itself, and each one costs time and money.
+      if (isBucket(folder) && performance.now() - lookedAt < MINUTE) return
+      lookedAt = performance.now()
       const found = await repositoryAt(folder)
       if (found?.repository !== header.repository)
-        throw new BadRepository(`The backups that were in ${folder} are gone: is the disk mounted?`, 8)
-      await own.assertHeld()
+        throw new BadRepository(
+          `The backups that were in ${folder} are gone${isBucket(folder) ? '.' : ': is the disk mounted?'}`,
+          8,
+        )
     },
     begin: () => beginChapter(folder, key, systemClock.now()),
     storeBase: (chapter, manifest) => storeBase(folder, chapter, manifest, key),
     async adding(work) {
-      const lock = await lockRepository(join(folder, 'locks'), 'shared', 'svc backup stream')
+      const lock = await lockRepository(within(folder, 'locks'), 'shared', 'svc backup stream')
       try {
         const pool = openPool(folder, keys, { lock: lock.id })
-        await makeFolder(join(folder, 'tmp'), 0o700)
+        if (!isBucket(folder)) await makeFolder(join(folder, 'tmp'), 0o700)
         const writer = await objectWriter(pool, blobs)
         const value = await work(writer)
         await pool.settle(false)
@@ -109,27 +118,38 @@ export async function openStreamTarget(
       }
     },
     async removeOld(days, now) {
-      const chapters = await chaptersIn(folder)
-      const begun = idTime(now - days * DAY)
-      for (const [index, chapter] of chapters.slice(0, -(days + 1)).entries()) {
-        const next = chapters[index + 1]!
-        if (next.id.slice(0, begun.length) >= begun) return
-        await removeChapter(folder, chapter)
-      }
+      for (const chapter of await oldChapters(folder, days, now))
+        await removeChapter(folder, chapter).catch(ignoreDenied)
     },
     close: () => own.release(),
   }
 }
 
-/** The objects that the stream of a repository needs, and what is damaged there. */
+/** The chapters that are not needed for the last days. A wrong clock never makes one of the newest `days` and one old. */
+export async function oldChapters(folder: string, days: number, now: number): Promise<Chapter[]> {
+  const chapters = await chaptersIn(folder)
+  const begun = idTime(now - days * DAY)
+  const old = chapters.slice(0, -(days + 1))
+  const first = old.findIndex((_, index) => chapters[index + 1]!.id.slice(0, begun.length) >= begun)
+  return first < 0 ? old : old.slice(0, first)
+}
+
+/** A key that may not remove anything is no reason to end a stream. */
+function ignoreDenied(error: unknown): void {
+  if (!(error instanceof RemovalDenied)) throw error
+}
+
+/** The objects that the stream of a repository needs without some chapters, and what is damaged there. */
 export async function streamObjects(
   folder: string,
   key: Uint8Array | undefined,
+  without: readonly Chapter[],
 ): Promise<{ objects: Piece[]; damaged: { id: string; what: string }[] }> {
   const pool = openPool(folder, key && poolKeys(key))
   const objects: Piece[] = []
   const damaged: { id: string; what: string }[] = []
-  for (const chapter of await chaptersIn(folder)) {
+  const old = new Set(without.map(({ name }) => name))
+  for (const chapter of (await chaptersIn(folder)).filter(({ name }) => !old.has(name))) {
     try {
       for (const piece of await baseObjects({ folder, key, pool }, chapter)) objects.push(piece)
       for await (const { head } of recordsOf(folder, chapter, key)) for (const piece of head.blobs) objects.push(piece)

@@ -19,6 +19,7 @@ import {
 } from '../../storage/backups/repository.ts'
 import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
+import { isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
 import { chaptersIn } from '../../storage/backups/stream-files.ts'
@@ -27,9 +28,14 @@ import type { BackupContext } from './backup-context.ts'
 import { dataDirectoryPath } from '../installation/data-directory.ts'
 import { assertInstalled, isInstalled } from '../installation/installation-check.ts'
 import { keepKey, keptKey } from '../installation/backup-keys.ts'
+import { openPlace } from '../installation/backup-place.ts'
+import { environment } from '../config/environment.ts'
 import type { Local } from '../local-domain.ts'
 
-// Where backups are written and read: a shared folder, or one archive per backup.
+// Where backups are written and read: a shared folder or bucket, or one archive per backup.
+
+/** The name of a folder or bucket of backups, which can be used in this process from now on. Throws `BadS3Location`. */
+export const placeOf = (text: string, env = environment): string => openPlace(text, env)
 
 /** How to get a passphrase when one is needed. */
 export interface Passphrases {
@@ -43,7 +49,7 @@ export interface Passphrases {
   work?: number
 }
 
-export const isArchiveName = (path: string): boolean => /\.tar(\.age)?$/.test(path)
+export const isArchiveName = (path: string): boolean => !isBucket(path) && /\.tar(\.age)?$/.test(path)
 
 /** Neither a flag nor a setting names a folder of backups. */
 class NoPlace extends Error {
@@ -90,8 +96,8 @@ export async function backupTarget(
   { to, encrypt, startsOver, recheck = false, sameKey }: TargetOptions,
   passphrases: Passphrases,
 ): Promise<Target> {
-  const place = resolve(to)
-  const found = await stat(place).catch(() => undefined)
+  const place = placeOf(to)
+  const found = isBucket(place) ? undefined : await stat(place).catch(() => undefined)
   if (isArchiveName(place) && !found?.isDirectory()) {
     if (found) throw new BadRepository(`${place} already exists and is left as it is: give another name.`, 6)
     await access(join(place, '..')).catch(() => {
@@ -113,7 +119,7 @@ export async function backupTarget(
   if (header) return existingTarget(place, header, { domain, directory }, { encrypt, recheck }, passphrases)
   if (!startsOver && !isArchiveName(place) && (await domain.backups.lastBackupIn(place)))
     throw new BadRepository(
-      `The backups that were in ${place} are gone: is the disk mounted? To start over there, add --new.`,
+      `The backups that were in ${place} are gone${isBucket(place) ? '.' : ': is the disk mounted?'} To start over there, add --new.`,
       8,
     )
   const passphrase = encrypt && !sameKey ? await passphrases.chosen() : undefined
@@ -208,7 +214,7 @@ async function folderPath(seeking: Seeking): Promise<string> {
     await assertInstalled(dataDirectoryPath(seeking.dataDir, seeking.env), seeking.env)
   if (place === undefined)
     throw new NoPlace('Give the folder of the backups: --from DIR, or svc config set backup.to DIR.')
-  return resolve(place)
+  return placeOf(place, seeking.env)
 }
 
 const isEmptyFolder = (path: string): Promise<boolean> =>
@@ -314,7 +320,7 @@ export async function backupNamed(source: BackupSource, name: string): Promise<s
     throw new BadRepository(`There is no backup in ${source.place}${hint}.`, 5)
   }
   if (name === 'latest') return latestOf(ids)
-  if (isArchiveName(name) || (ids.length === 1 && resolve(name) === source.place)) return ids.at(-1)!
+  if (isArchiveName(name) || (ids.length === 1 && repositoryName(name) === source.place)) return ids.at(-1)!
   // A shorter one would name whatever backup happens to be the only one.
   if (name.length < 'YYYYMMDD'.length)
     throw new BadRepository(`"${name}" is no backup: give an id, or its beginning with the date, such as 20261126.`, 2)

@@ -1,7 +1,8 @@
 import { mkdir } from 'node:fs/promises'
-import { systemClock } from '../../base/clock.ts'
+import { HOUR, SECOND, systemClock } from '../../base/clock.ts'
 import { stream, type StreamState } from '../../domain/backups/streaming.ts'
 import { BadRepository, repositoryAt } from '../../storage/backups/repository.ts'
+import { isBucket } from '../../storage/backups/repository-path.ts'
 import { openStreamTarget } from '../../storage/backups/stream-target.ts'
 import { openSqlitePageStream } from '../../storage/engine/sqlite-page-stream.ts'
 import { version } from '../config/version.ts'
@@ -13,6 +14,9 @@ import { keepsOwnRows, openBlobs } from '../installation/storage.ts'
 import type { BackupContext } from './backup-context.ts'
 import { backupTarget, isArchiveName, type Passphrases } from './backup-locations.ts'
 import { makeNotes } from '../backup-stream-status.ts'
+
+/** Each record of a bucket is an object, which is paid for, and read by itself for a restore. */
+const BUCKET = { collectEvery: SECOND, chapterLength: HOUR }
 
 export interface StreamOptions {
   to: string
@@ -59,6 +63,7 @@ export async function streamBackups(
         version,
         installation: () => installationFiles(directory, env),
         days,
+        ...(isBucket(target.place) ? BUCKET : {}),
         ...(chapterLength === undefined ? {} : { chapterLength }),
         onState(state: StreamState) {
           last = state

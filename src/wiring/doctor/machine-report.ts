@@ -3,6 +3,8 @@ import type { HostStatus } from '../../http/host-status.ts'
 import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
 import { NoBackups, readRepository, repositoryAt } from '../../storage/backups/repository.ts'
 import { checks, examine, opened, readiness } from './doctor.ts'
+import { environment } from '../config/environment.ts'
+import { openPlace } from '../installation/backup-place.ts'
 import { keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
 import { measurementsOf } from '../measurements.ts'
@@ -15,6 +17,7 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
   const folder = (await domain.instance.settings.values())['backup.to']
   if (folder === '') return none
   try {
+    openPlace(folder, environment)
     const header = await repositoryAt(folder)
     if (!header) return { ...none, error: new NoBackups(folder).message }
     const key = header.encrypted ? await keptKey(directory.path, folder, header.repository) : undefined

@@ -85,6 +85,8 @@ export function parseS3Location(address: string, credentials: S3Credentials): S3
     throw new BadS3Location(`"${region}" is no region of an S3 store: write eu-central-1 or so.`)
   if (!credentials.accessKeyId || !credentials.secretAccessKey)
     throw new BadS3Location('The keys of the S3 store are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')
+  if (!Object.values(credentials).every((key) => key === undefined || /^[!-~]+$/.test(key as string)))
+    throw new BadS3Location('The keys of the S3 store contain characters that no key has: correct the environment.')
   const base =
     settings.endpoint === undefined ? amazon(bucket, region) : `${endpointOf(settings.endpoint).origin}/${bucket}/`
   return {

@@ -1,0 +1,206 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCommandWith, startCommandWith } from '../support/command.ts'
+import { bytesOf } from '../support/contents.ts'
+import { clientOf, startServe } from '../support/outside.ts'
+import { s3Environment, s3OfFile } from '../support/s3.ts'
+import { folderOfTest } from '../support/server.ts'
+
+// Backups and streams in an S3 bucket, by the built command.
+
+const s3 = s3OfFile()
+/** Sent in parts. */
+const LARGE = 17 << 20
+
+async function scene(prefix = '') {
+  const folder = await folderOfTest()
+  const dataDir = join(folder, 'data')
+  const bucket = await s3.bucket()
+  const to = bucket.address({ prefix })
+  const env = { HOME: dataDir, SVC_DATA_DIR: dataDir, ...s3Environment }
+  const svc = (...args: string[]) => runCommandWith(env, ...args)
+  const ok = async (...args: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await svc(...args)
+    if (code !== 0) throw new Error(`svc ${args.join(' ')} ended with ${code}: ${stderr}`)
+    return stdout.trim()
+  }
+  await ok('user', 'add', 'ada', '--role', 'admin', '--generate')
+  return { folder, dataDir, bucket, to, env, svc, ok }
+}
+
+const upload = async (dataDir: string, files: Record<string, Buffer>): Promise<void> => {
+  const server = await startServe(dataDir)
+  const client = await clientOf(dataDir, server.url, 'ada')
+  for (const [path, bytes] of Object.entries(files)) await client.upload(path, bytes)
+  await server.end()
+}
+
+test('a bucket holds backups: created, listed, verified, tried, restored and removed', async () => {
+  const { folder, dataDir, bucket, to, svc, ok } = await scene('cloud')
+  await upload(dataDir, { '/small.txt': bytesOf(100), '/large.bin': bytesOf(LARGE), '/other.bin': bytesOf(70_000, 7) })
+  const secret = join(folder, 'secret.txt')
+  await writeFile(secret, 'correct horse battery staple\n')
+  await ok('backup', 'create', '--to', to, '--encrypt', '--passphrase-file', secret)
+  const first = JSON.parse(await ok('backup', 'list', '--from', to, '--json')) as { id: string }[]
+  expect(first).toHaveLength(1)
+  const again = JSON.parse(await ok('backup', 'create', '--to', to, '--json')) as { unchanged: boolean; place: string }
+  expect(again).toMatchObject({ unchanged: true, place: to, encrypted: true })
+  expect(await ok('backup', 'verify', '--from', to)).toContain('all intact')
+  expect(await ok('backup', 'drill', '--from', to, '--passphrase-file', secret)).toContain('Proven')
+  const target = join(folder, 'restored')
+  const away = { HOME: folder, ...s3Environment }
+  expect(
+    await runCommandWith(
+      away,
+      'backup',
+      'restore',
+      'latest',
+      '--from',
+      to,
+      '--data-dir',
+      target,
+      '--passphrase-file',
+      secret,
+    ),
+  ).toMatchObject({ code: 0 })
+  await ok('storage', 'check', '--data-dir', target)
+  await ok('backup', 'extract', 'latest', '--from', to, '--user', 'ada', '--path', '/', '--to', join(folder, 'out'))
+
+  // A damaged object is named, stored again, and the repository is sound after that.
+  const object = (await bucket.objects()).find((name) => name.includes('objects/'))!
+  await bucket.write(object, 'damaged')
+  expect((await svc('backup', 'verify', '--from', to)).code).toBe(1)
+  expect((await svc('backup', 'create', '--to', to, '--recheck')).code).toBe(3)
+  await ok('backup', 'verify', '--from', to)
+
+  await ok(
+    'backup',
+    'prune',
+    '--from',
+    to,
+    '--keep-last',
+    '1',
+    '--keep-daily',
+    '0',
+    '--keep-weekly',
+    '0',
+    '--keep-monthly',
+    '0',
+    '--yes',
+  )
+  expect(JSON.parse(await ok('backup', 'list', '--from', to, '--json'))).toHaveLength(1)
+  await ok('backup', 'verify', '--from', to)
+  await ok('backup', 'schedule', '30 3 * * *', '--to', to)
+  expect(await ok('config', 'get', 'backup.to')).toBe(to)
+  expect((await svc('doctor')).stdout).toMatch(/backup-age +ok/)
+}, 300_000)
+
+test('a key that may not remove anything makes backups and streams, and prune says what it needs', async () => {
+  const { bucket, to, svc, ok } = await scene()
+  await s3.deny('removal')
+  onTestFinished(() => s3.deny('nothing'))
+  await ok('backup', 'create', '--to', to)
+  await ok('user', 'add', 'bob', '--generate')
+  const pruning = ['--keep-last', '1', '--keep-daily', '0', '--keep-weekly', '0', '--keep-monthly', '0']
+  expect(await svc('backup', 'create', '--to', to, '--prune')).toMatchObject({ code: 0 })
+  expect(await svc('backup', 'prune', '--from', to, ...pruning, '--yes')).toMatchObject({
+    code: 4,
+    stdout: '',
+    stderr: expect.stringContaining('The key may not remove anything from s3://') as string,
+  })
+  expect(JSON.parse(await ok('backup', 'list', '--from', to, '--json'))).toHaveLength(2)
+  await ok('backup', 'verify', '--from', to)
+  // Locks that could not be removed are no locks, and few.
+  expect((await bucket.objects()).filter((name) => name.startsWith('locks/')).length).toBeLessThan(10)
+  await s3.deny('nothing')
+  await ok('backup', 'prune', '--from', to, ...pruning, '--yes')
+})
+
+test('a stream to a bucket can be restored to any moment, outlasts its absence, and refuses a second one', async () => {
+  const { folder, bucket, to, env, svc, ok } = await scene()
+  await s3.deny('removal')
+  onTestFinished(() => s3.deny('nothing'))
+  const child = startCommandWith(env, 'backup', 'stream', '--to', to)
+  const over = once(child, 'exit')
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await over
+  })
+  child.stdout!.resume()
+  child.stderr!.resume()
+  const settled = async (): Promise<void> => {
+    const now = Date.now()
+    await expect
+      .poll(
+        async () =>
+          (JSON.parse((await svc('backup', 'stream', '--status', '--json')).stdout || '{}') as { at?: number }).at ?? 0,
+      )
+      .toBeGreaterThan(now)
+  }
+  await settled()
+  await ok('user', 'add', 'bob', '--generate')
+  await settled()
+  const between = new Date().toISOString()
+  await ok('user', 'add', 'eve', '--generate')
+  await settled()
+  const usersAt = async (moment: string): Promise<number> => {
+    const target = join(folder, `restored-${moment.length}-${Date.now()}`)
+    await ok('backup', 'restore', moment, '--from', to, '--data-dir', target)
+    return (JSON.parse(await ok('user', 'list', '--data-dir', target, '--json')) as unknown[]).length
+  }
+  expect([await usersAt('stream'), await usersAt(between)]).toEqual([3, 2])
+  expect(await svc('backup', 'stream', '--to', to)).toMatchObject({
+    code: 6,
+    stderr: expect.stringContaining('The backups are in use: svc backup stream') as string,
+  })
+  const restore = await bucket.hide()
+  await ok('user', 'add', 'tim', '--generate')
+  await expect.poll(async () => (await svc('backup', 'stream', '--status')).stdout).toContain('There is no bucket')
+  await restore()
+  await settled()
+  expect(await usersAt('stream')).toBe(4)
+  child.kill('SIGKILL')
+  await over
+  expect(await usersAt('stream')).toBe(4)
+  expect(await ok('backup', 'verify', '--from', to)).toContain('all intact')
+})
+
+test('a bucket that cannot be used says why', async () => {
+  const { to, env, svc } = await scene()
+  const create = (address: string) => svc('backup', 'create', '--to', address)
+  const bad: [string, number, string][] = [
+    ['s3://nowhere/?endpoint=http://127.0.0.1:2', 7, 'refuses the connection'],
+    [to.replace(/s3:\/\/[^/]+/, 's3://gone-bucket'), 1, 'There is no bucket gone-bucket'],
+    ['s3://X', 2, 'is no name of a bucket'],
+    ['s3://bucket?key=1', 2, 'holds no keys'],
+    ['s3://bucket/a#b', 2, 'address of an S3 store'],
+  ]
+  for (const [address, code, text] of bad)
+    expect([address, await create(address)]).toMatchObject([
+      address,
+      { code, stdout: '', stderr: expect.stringContaining(text) as string },
+    ])
+  const { AWS_ACCESS_KEY_ID: _, ...keyless } = env
+  expect(await runCommandWith(keyless, 'backup', 'create', '--to', to)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('set AWS_ACCESS_KEY_ID') as string,
+  })
+  expect(await runCommandWith({ ...env, AWS_ACCESS_KEY_ID: 'k…' }, 'backup', 'create', '--to', to)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('characters that no key has') as string,
+  })
+  const wrong = { ...env, BACKUP_AWS_ACCESS_KEY_ID: 'WRONG' }
+  expect(await runCommandWith(wrong, 'backup', 'create', '--to', to)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('does not know the access key') as string,
+  })
+  expect(await svc('backup', 'list', '--from', to)).toMatchObject({
+    code: 5,
+    stderr: expect.stringContaining('Is the address right?') as string,
+  })
+  await s3.deny('all')
+  onTestFinished(() => s3.deny('nothing'))
+  expect(await create(to)).toMatchObject({ code: 1, stderr: expect.stringContaining('denies access') as string })
+})
