@@ -1,7 +1,6 @@
 import { CloudOff } from 'lucide'
 import { Banner } from '../kit/banner.tsx'
 import { Icon } from '../kit/icon.tsx'
-import { formatDay } from '../kit/formats.ts'
 import { Bar } from './top-bar.tsx'
 import { Components } from './components/component-frames.tsx'
 import { Dock } from './dock.tsx'
@@ -10,16 +9,11 @@ import { KeyboardHelp } from './keyboard-help.tsx'
 import { helpOpen, launcherOpen } from './key-bindings.ts'
 import { Launcher } from './launcher.tsx'
 import { ReminderCards } from './reminders/reminder-cards.tsx'
-import { lock, user } from './session.ts'
+import { lock } from './session.ts'
+import { Home } from './today/home.tsx'
 import { SnapPreview, WindowFrame } from './window-frame.tsx'
 import { front, prewarmed, windows } from './windows.ts'
 import { words } from './words.ts'
-
-function greeting(name: string): string {
-  const hour = new Date().getHours()
-  if (hour >= 5 && hour < 12) return words('good_morning', name)
-  return hour >= 12 && hour < 18 ? words('good_day', name) : words('good_evening', name)
-}
 
 /** The desktop of the signed-in user. It stays mounted, hidden and inert, while it is locked. */
 export function Desktop() {
@@ -33,10 +27,7 @@ export function Desktop() {
         </Banner>
       )}
       {maintenance.value !== undefined && <Banner>{maintenance.value || words('maintenance')}</Banner>}
-      <div class="greeting" hidden={front.value !== undefined}>
-        <p class="greeting-name">{greeting(user.value?.display_name ?? '')}</p>
-        <p>{formatDay(Date.now())}</p>
-      </div>
+      <Home hidden={front.value !== undefined} />
       <main class="windows" aria-label={words('desktop')}>
         <Components />
         {[...windows.value, ...(prewarmed.value ? [prewarmed.value] : [])].map((one) => (

@@ -39,9 +39,8 @@ export function Dock() {
   const list = useRef<HTMLElement>(null)
   const running = [...new Set(windows.value.map(({ slug }) => slug))]
   const pinned = pinnedApps().slice(0, isPhone.value ? MAX_ON_PHONE : MAX_PINNED)
-  const shown = isPhone.value
-    ? [...new Set([...running.slice(-MAX_ON_PHONE), ...pinned])].slice(0, MAX_ON_PHONE)
-    : [...pinned, ...running.filter((slug) => !pinned.includes(slug))]
+  // On a phone the dock stays as it is: the other apps are on the home screen.
+  const shown = isPhone.value ? pinned : [...pinned, ...running.filter((slug) => !pinned.includes(slug))]
 
   function onKeyDown(event: KeyboardEvent): void {
     const buttons = [...list.current!.querySelectorAll('button')]

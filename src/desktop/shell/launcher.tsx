@@ -9,6 +9,7 @@ import { AppIcon } from './app-icon.tsx'
 import { appName } from './app-name.ts'
 import { appBySlug, apps, type App } from './apps.ts'
 import { helpOpen, launcherOpen } from './key-bindings.ts'
+import { LauncherApp } from './launcher-app.tsx'
 import { setPreferences } from './preferences.ts'
 import { call, lockDesktop, signOut } from './session.ts'
 import { openApp } from './windows.ts'
@@ -158,11 +159,8 @@ export function Launcher() {
         <SearchField label={words('search_everything')} value={searchText} onText={setSearchText} />
       </form>
       <div class="launcher-apps">
-        {found.map(({ slug, description }) => (
-          <button key={slug} type="button" class="launcher-app" title={description} onClick={() => start(slug)}>
-            <AppIcon slug={slug} size={60} />
-            <span>{appName(slug)}</span>
-          </button>
+        {found.map((app) => (
+          <LauncherApp key={app.slug} app={app} onOpen={() => start(app.slug)} />
         ))}
       </div>
       {actions.length + results.length > 0 && (

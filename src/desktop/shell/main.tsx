@@ -4,7 +4,7 @@ import { Dialogs } from '../kit/dialog.tsx'
 import { keyName } from '../kit/key-name.ts'
 import { Toasts } from '../kit/toast.tsx'
 import './shell.css'
-import { refreshApps } from './apps.ts'
+import { appBySlug, refreshApps } from './apps.ts'
 import { startBackButton } from './back-button.ts'
 import { startChatNotifications, unreadMessages } from './chat-notifications.ts'
 import { startComponents } from './components/components.ts'
@@ -13,11 +13,13 @@ import { followFeed } from './feed.ts'
 import { schedulePrewarm } from './frame-registry.ts'
 import { runKeyBinding } from './key-bindings.ts'
 import { openDeepLink } from './deep-link.ts'
+import { startDatedRows } from './dated-rows.ts'
 import { ringing, startReminders } from './reminders/reminders.ts'
 import { startSecurityNotifications } from './security-notifications.ts'
 import { registerServiceWorker } from './register-worker.ts'
 import { resumeSession, isUnlocked, lock, stage } from './session.ts'
 import { SignInScreen, LockScreen } from './sign-in.tsx'
+import { startToday } from './today/today-items.ts'
 import './wallpaper.ts'
 import { restoreWindows } from './windows.ts'
 
@@ -54,7 +56,11 @@ effect(() => {
     .finally(() => {
       startSecurityNotifications()
       startChatNotifications()
-      startReminders()
+      if (appBySlug('calendar') || appBySlug('tasks')) {
+        startReminders()
+        startToday()
+        startDatedRows()
+      }
       void followFeed()
     })
 })

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
 import { expand } from '../../kit/recurrence/expand.ts'
+import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import { zoneOf } from './series-times.ts'
 import { entries, selected, type Event } from './store.ts'
 
@@ -87,14 +88,14 @@ const seriesByUid = computed(() => new Map(series.value.map((event) => [uidOf(ev
 export const seriesOf = (event: Event): Event | undefined =>
   event.uid === null || event.recurrence_id === null ? undefined : seriesByUid.value.get(event.uid)
 
+const timesOf = (dates: readonly string[] | null): number[] => (dates ?? []).map((date) => Date.parse(date))
+
 /** The starts of a series in the expanded range, without those that are left out or changed. */
 export function startsOf(event: Event): readonly number[] {
-  const starts = new Set(expanded.value.get(keyOf(event))?.starts)
-  starts.add(Date.parse(event.starts_at))
-  for (const date of event.rdates ?? []) starts.add(Date.parse(date))
-  for (const date of event.exdates ?? []) starts.delete(Date.parse(date))
-  for (const { recurrence_id } of changesOf(event)) starts.delete(Date.parse(recurrence_id!))
-  return [...starts]
+  const changed = changesOf(event).map(({ recurrence_id }) => Date.parse(recurrence_id!))
+  const [added, leftOut] = [timesOf(event.rdates), timesOf(event.exdates)]
+  const source = { start: Date.parse(event.starts_at), added, leftOut }
+  return seriesStarts(source, expanded.value.get(keyOf(event))?.starts ?? [], changed)
 }
 
 /** How many occurrences a series has before a moment; undefined if that cannot be calculated. */

@@ -62,7 +62,7 @@ export function Reminders({ onOpen }: { onOpen?: () => void }) {
       </ul>
       {rings.length > 0 && (
         <footer>
-          {hidden > 0 && <span>{words('more_reminders', hidden)}</span>}
+          {hidden > 0 && <span>{words('more', hidden)}</span>}
           <AskBrowser />
           {rings.length > 1 && (
             <Button kind="quiet" icon={BellOff} onClick={() => void acknowledge(rings)}>

@@ -4,9 +4,8 @@ import { formatDateTime, formatDay, formatTime } from '../../kit/formats.ts'
 import { ownZone, today } from '../../kit/local-day.ts'
 import { makeExpander } from '../../kit/recurrence/expander.ts'
 import { toastError } from '../../kit/toast.tsx'
-import { appBySlug } from '../apps.ts'
+import { onDatedRows } from '../dated-rows.ts'
 import { markPathRead, notify } from '../desktop-notifications.ts'
-import { onChanges } from '../feed.ts'
 import { call, isUnlocked } from '../session.ts'
 import { startScript } from '../worker-scripts.ts'
 import { words } from '../words.ts'
@@ -73,14 +72,6 @@ function check(): void {
   timer = setTimeout(check, Math.min(queue.wait(), LONGEST_WAIT))
 }
 
-async function load(): Promise<void> {
-  const { data } = await call('rows.list', { tables: 'svc_events,svc_tasks' })
-  queue.clear()
-  for (const table of ['svc_events', 'svc_tasks'] as const)
-    for (const row of data[table] as unknown as ReminderRow[]) queue.put(table, row)
-  check()
-}
-
 const isReminded = (table: string): table is RemindedTable => Object.hasOwn(slugs, table)
 
 /** Ends the ringing of rows, for all devices of the account; with `snoozed`, they ring again then. */
@@ -107,16 +98,8 @@ export async function acknowledge(rings: readonly Ringing[], snoozed?: number): 
 
 /** Follows the reminders of events and tasks while the page is open. */
 export function startReminders(): void {
-  if (!appBySlug('calendar') && !appBySlug('tasks')) return
-  let isLoaded = false
-  const tryLoad = (): void =>
-    void load().then(
-      () => (isLoaded = true),
-      () => setTimeout(tryLoad, LONGEST_WAIT),
-    )
-  onChanges((changes, reset) => {
-    if (reset) return tryLoad()
-    if (!isLoaded) return
+  onDatedRows((changes, reset) => {
+    if (reset) queue.clear()
     for (const { table, operation, data } of changes) {
       if (!isReminded(table)) continue
       if (operation === 'DELETE') queue.remove(table, data.id)
@@ -127,5 +110,4 @@ export function startReminders(): void {
   // After sleep, and where timers of hidden pages are slow.
   for (const event of ['focus', 'pageshow', 'online']) addEventListener(event, check)
   document.addEventListener('visibilitychange', check)
-  tryLoad()
 }

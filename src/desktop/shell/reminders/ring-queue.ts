@@ -1,5 +1,6 @@
 import { DAY, MINUTE } from '../../../base/clock.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
+import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import {
   MISSED_FOR,
   ringsAt,
@@ -53,14 +54,6 @@ function makeChangedOccurrences() {
   }
 }
 
-/** Starts of an event or a task, in order: those of its rule and the added ones, without those left out and changed. */
-function startsOf(source: Source, expanded: readonly number[], changed: Iterable<number>): number[] {
-  if (source.rule === undefined) return [source.start]
-  const starts = new Set([source.start, ...source.added, ...expanded])
-  for (const dates of [source.leftOut, changed]) for (const date of dates) starts.delete(date)
-  return [...starts].toSorted((a, b) => a - b)
-}
-
 /** Keeps when each row rings next, so that a check costs nothing until a reminder is due. */
 export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
   const sources = new Map<string, Source>()
@@ -73,7 +66,8 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
 
   function evaluate(source: Source): void {
     const { key, table, id, title, isDay, uid } = source
-    const starts = startsOf(source, expanded.get(key) ?? [], changed.of(uid))
+    const isSingle = source.rule === undefined
+    const starts = isSingle ? [source.start] : seriesStarts(source, expanded.get(key) ?? [], changed.of(uid))
     const { due, next: at } = ringsAt(source, starts, now(), ownZone)
     if (at === undefined) next.delete(key)
     else next.set(key, at)
