@@ -1,4 +1,4 @@
-import { exchangeNames, isExchange, loadExchange } from '../../client/rows/exchange.ts'
+import { exchangeNames, isExchange, loadExchange } from '../../client/rows/file-formats.ts'
 import type { RowFormat } from '../../client/rows/row-files.ts'
 import { command, flag } from '../command.ts'
 import { assertEvents, calendarFlag, eventsOfCalendar } from './calendar-flag.ts'

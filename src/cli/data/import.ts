@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { pluralize } from '../../base/counts.ts'
 import { printable } from '../../base/text.ts'
-import { exchangeNames, exchangeOf, isExchange, loadExchange } from '../../client/rows/exchange.ts'
+import { exchangeNames, exchangeOf, isExchange, loadExchange } from '../../client/rows/file-formats.ts'
 import type { Candidate, Left, RowFormat } from '../../client/rows/row-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage, type ExitCode } from '../exit.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exchangeOf } from '../../../src/client/rows/exchange.ts'
+import { exchangeOf } from '../../../src/client/rows/file-formats.ts'
 import { formatHtml, readHtmlFile, withKnownBookmarks } from '../../../src/client/rows/html-bookmarks.ts'
 
 const head = '<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<H1>Bookmarks</H1>\n'

@@ -3,7 +3,7 @@ import { formatIcs } from '../../../src/client/rows/ics-write.ts'
 import { calendarOf, readCalendarFile } from '../../../src/client/rows/calendars.ts'
 import { intoCalendar, readIcsFile, withKnownEvents } from '../../../src/client/rows/ics-import.ts'
 import { readIcs } from '../../../src/client/rows/ics-read.ts'
-import { exchangeOf } from '../../../src/client/rows/exchange.ts'
+import { exchangeOf } from '../../../src/client/rows/file-formats.ts'
 import { changesOf } from '../../../src/client/rows/row-import.ts'
 
 const file = (...lines: string[]): string =>

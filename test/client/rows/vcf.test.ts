@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { exchangeOf } from '../../../src/client/rows/exchange.ts'
+import { exchangeOf } from '../../../src/client/rows/file-formats.ts'
 import { readVcfFile, withKnownContacts } from '../../../src/client/rows/vcf-import.ts'
 import { formatVcf } from '../../../src/client/rows/vcf-write.ts'
 

@@ -1,6 +1,6 @@
 import { Download, EllipsisVertical, Upload } from 'lucide'
 import { useRef } from 'preact/hooks'
-import { loadExchange, type ExchangeName } from '../../../client/rows/exchange.ts'
+import { loadExchange, type ExchangeName } from '../../../client/rows/file-formats.ts'
 import type { TableName } from '../../../contract/tables.ts'
 import type { Entries } from '../entries.ts'
 import { entryWords } from '../entry-words.ts'

@@ -1,5 +1,5 @@
 import { tables, type Column, type TableName } from '../../../contract/tables.ts'
-import { exchangeOf, loadExchange, type ExchangeName } from '../../../client/rows/exchange.ts'
+import { exchangeOf, loadExchange, type ExchangeName } from '../../../client/rows/file-formats.ts'
 import { importWords } from '../../../client/rows/import-words.ts'
 import { withKnownRows } from '../../../client/rows/known-rows.ts'
 import type { Candidate, ImportedFile, Left } from '../../../client/rows/row-files.ts'
