@@ -1,3 +1,4 @@
+import { Parser } from 'htmlparser2'
 import { importWords } from './import-words.ts'
 import { withKnownRows } from './known-rows.ts'
 import type { Candidate, ImportedFile } from './row-files.ts'
@@ -11,102 +12,93 @@ const INSIDE = ' / '
 /** As the columns of `svc_bookmarks`. */
 const [MAX_LINE, MAX_ADDRESS, MAX_NOTE] = [500, 4_000, 1_000_000]
 
-/** Most characters of the value of an attribute: browsers write small pictures there. */
-const MAX_VALUE = 1_000_000
+/** Most open elements: no browser writes so many, so the file is taken for cut off. Characters between two checks of it. */
+const MAX_OPEN = 2_000
+const CHUNK = 1 << 16
 
-const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }
-
-const decoded = (text: string): string =>
-  text.replaceAll(
-    /&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi,
-    (whole, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole
-      const code = decimal === undefined ? parseInt(hex!, 16) : Number(decimal)
-      return code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? '\ufffd' : String.fromCodePoint(code)
-    },
-  )
-
-const clean = (text: string): string =>
-  decoded(text.replaceAll(/<[^<>]*>/g, ''))
-    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
+const clean = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
 
 const shortened = (text: string, max: number): string => text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
-
-interface Tag {
-  /** In lower case, with the slash of a closing one. */
-  name: string
-  attributes: string
-  from: number
-  /** Where the text after it begins. */
-  to: number
-}
-
-/** The position of the end of a tag, which is not one in quotes. */
-function endOfTag(html: string, from: number, lastQuotes: Record<string, number>): number {
-  const stop = /[>"']/g
-  stop.lastIndex = from
-  for (let found = stop.exec(html); found; found = stop.exec(html)) {
-    if (found[0] === '>') return found.index
-    const isOpen = found.index >= lastQuotes[found[0]]!
-    const close = isOpen ? -1 : html.indexOf(found[0], found.index + 1)
-    if (close !== -1 && close - found.index <= MAX_VALUE) stop.lastIndex = close + 1
-  }
-  return html.length
-}
-
-function* tagsOf(html: string): Generator<Tag, void, void> {
-  const lastQuotes = { '"': html.lastIndexOf('"'), "'": html.lastIndexOf("'") }
-  const begin = /<(\/?(?:h3|dl|dt|dd|a))(?=[\s>])/gi
-  for (let found = begin.exec(html); found; found = begin.exec(html)) {
-    const after = begin.lastIndex
-    const end = endOfTag(html, after, lastQuotes)
-    yield { name: found[1]!.toLowerCase(), attributes: html.slice(after, end), from: found.index, to: end + 1 }
-    begin.lastIndex = end
-  }
-}
-
-const attributeOf = (attributes: string, name: string): string => {
-  const found = new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+))`, 'i').exec(attributes)
-  return decoded(found?.[1] ?? found?.[2] ?? found?.[3] ?? '')
-}
 
 interface Found {
   from: number
   values: { title: string; url: string; folder: string | null; note: string | null }
 }
 
+const noteOfTags = (tags: string): string | null =>
+  tags
+    .split(',')
+    .flatMap((tag) => (tag.trim() === '' ? [] : [`#${tag.trim()}`]))
+    .join(' ') || null
+
 /** Bookmarks in the order of the file, and whether every folder has an end. */
 function readTags(html: string): { found: Found[]; isWhole: boolean } {
   const found: Found[] = []
+  /** Paths of the open folders. */
   const folders: string[] = []
-  let next = ''
-  const tags = [...tagsOf(html)]
-  for (const [index, { name, attributes, from, to }] of tags.entries()) {
-    const text = html.slice(to, tags[index + 1]?.from)
-    if (name === 'h3') next = clean(text)
-    else if (name === 'dl') folders.push(next)
-    else if (name === '/dl') folders.pop()
-    else if (name === 'a') {
-      const tags = attributeOf(attributes, 'tags')
-        .split(',')
-        .flatMap((tag) => (tag.trim() === '' ? [] : [`#${tag.trim()}`]))
-      const folder = shortened(folders.filter((one) => one !== '').join(INSIDE), MAX_LINE)
-      const values = {
-        title: shortened(clean(text), MAX_LINE),
-        url: attributeOf(attributes, 'href').trim(),
-        folder: folder || null,
-      }
-      found.push({ from, values: { ...values, note: tags.join(' ') || null } })
-    } else if (name === 'dd' && found.length > 0) {
-      // The description of a folder follows its name, that of a bookmark its link.
-      const isOfBookmark = tags.slice(Math.max(0, index - 3), index).some((tag) => tag.name === '/a')
-      const last = found.at(-1)!.values
-      if (isOfBookmark) last.note = shortened([clean(text), last.note].filter(Boolean).join('\n'), MAX_NOTE) || null
-    }
-    if (name === 'dl') next = ''
+  /** Name of the folder whose list comes next. */
+  let name = ''
+  /** The bookmark that a description would belong to; after the name of a folder there is none. */
+  let described: Found | undefined
+  let lists = 0
+  let open = 0
+  let text = ''
+  let use: ((text: string) => void) | undefined
+  /** Ends the text of the last tag, and begins that of the next one. */
+  const collect = (next?: (text: string) => void): void => {
+    use?.(clean(text))
+    text = ''
+    use = next
   }
-  return { found, isWhole: folders.length === 0 && tags.some((tag) => tag.name === '/dl') }
+
+  const begin: Record<string, (attributes: Record<string, string>) => void> = {
+    h3: () => {
+      described = undefined
+      collect((title) => void (name = title))
+    },
+    dl: () => {
+      collect()
+      const path = [folders.at(-1) ?? '', name].filter((part) => part !== '').join(INSIDE)
+      folders.push(shortened(path, MAX_LINE))
+      name = ''
+      described = undefined
+    },
+    dt: () => collect(),
+    dd: () => {
+      const of = described
+      collect(
+        (note) =>
+          of && (of.values.note = shortened([note, of.values.note].filter(Boolean).join('\n'), MAX_NOTE) || null),
+      )
+    },
+    a: ({ href = '', tags = '' }) => {
+      const folder = folders.at(-1) || null
+      const one = { from: parser.startIndex, values: { title: '', url: href.trim(), folder, note: noteOfTags(tags) } }
+      found.push(one)
+      described = one
+      collect((title) => void (one.values.title = shortened(title, MAX_LINE)))
+    },
+  }
+  const parser = new Parser({
+    onopentag(tag, attributes) {
+      open++
+      begin[tag]?.(attributes)
+    },
+    ontext: (part) => void (use && (text += part)),
+    onclosetag(tag, isImplied) {
+      open--
+      if (tag === 'h3' || tag === 'a') collect()
+      if (tag !== 'dl' || isImplied) return
+      collect()
+      folders.pop()
+      lists++
+    },
+  })
+  // The parser's time grows with the square of the depth.
+  for (let at = 0; at < html.length && open < MAX_OPEN; at += CHUNK) parser.write(html.slice(at, at + CHUNK))
+  parser.end()
+  collect()
+  return { found, isWhole: folders.length === 0 && lists > 0 }
 }
 
 /** Reads the bookmarks of a browser. Addresses that are not those of web pages are left out. */

@@ -39,8 +39,9 @@ interface Deps {
 /** Set-up of the first administrator by a link that only the server's terminal shows. */
 export function makeSetup({ database, clock, newAccounts, audit }: Deps): Setup {
   async function stateOf(on: Reader, token: string): Promise<SetupState> {
-    if ((await adminIds(on)).length > 0) return 'done'
+    // In this order: the first administrator's commit removes the link.
     const isValid = await isSetupLinkValid(on, hashToken(token), clock.now())
+    if ((await adminIds(on)).length > 0) return 'done'
     return isValid ? 'open' : 'invalid'
   }
 

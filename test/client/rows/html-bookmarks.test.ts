@@ -82,4 +82,6 @@ test('what is cut off or too long is said, and hostile files are read in time', 
   const open = `${head}<DL>${'<A HREF="https://x/\' >x'.repeat(50_000)}</DL>`
   expect(read(open).left.addresses).toBeDefined()
   expect(read(`${head}${'<DL><H3>x</H3>'.repeat(20_000)}${'</DL>'.repeat(20_000)}`).rows).toEqual([])
+  for (const tag of ['<DL>', '<A>', '<B>', '<P><I>', '<A HREF="'])
+    expect(read(`${head}${tag.repeat(200_000)}`).said[0]).toBe('the file: it is cut off: a folder has no end (</DL>).')
 })
