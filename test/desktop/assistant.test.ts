@@ -508,7 +508,7 @@ test('on a phone, dark, in German', async () => {
     locale: 'de-DE',
     hasTouch: true,
   })
-  await visited.page.getByRole('button', { name: /^Assistent/ }).tap()
+  await visited.page.getByRole('navigation', { name: 'Dock' }).getByRole('button', { name: 'Assistent' }).tap()
   const frame = await visited.app('assistant')
   await frame.getByRole('heading', { name: 'Was kann ich für Sie tun, Ada?' }).waitFor()
   await button(frame, 'Was ist diese Woche fällig?').tap()
