@@ -6,7 +6,7 @@ import { folder, items, pathOf, view, type Item } from './folder.ts'
 import { FilePicture } from './file-icon.tsx'
 import { clipboard } from './operations.ts'
 import { RenameField } from './rename-field.tsx'
-import { cursor, extendTo, isSelected, selectOnly, selected, toggle } from './selection.ts'
+import { cursor, extendTo, isSelected, isSelecting, selectOnly, toggle } from './selection.ts'
 import { onKey } from './shortcuts.ts'
 import { words } from './words.ts'
 
@@ -40,7 +40,8 @@ function onClick(event: MouseEvent, item: Item, onOpen: (item: Item) => void): v
     const isPicture =
       event.target instanceof Element &&
       event.target.closest('.picture, .grid .thumbnail')?.matches('.picture') === true
-    if (isPicture || selected.value.length > 0) toggle(item.name)
+    if (isSelecting()) toggle(item.name)
+    else if (isPicture) selectOnly(item.name)
     else onOpen(item)
   } else if (event.shiftKey) extendTo(item.name)
   else if (event.ctrlKey || event.metaKey) toggle(item.name)
