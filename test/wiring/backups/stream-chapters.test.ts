@@ -10,6 +10,7 @@ import { openStreamTarget } from '../../../src/storage/backups/stream-target.ts'
 import { openBlobs } from '../../../src/wiring/installation/storage.ts'
 import { streamBackups } from '../../../src/wiring/backups/stream.ts'
 import { noPassphrases, placeOfTest } from '../../support/backups.ts'
+import { runCommand } from '../../support/command.ts'
 import { folderOfTest } from '../../support/server.ts'
 
 const chaptersOf = async (folder: string): Promise<string[]> =>
@@ -87,4 +88,25 @@ test('chapters are removed by age, but never the newest ones, as many as there a
   expect(await chaptersOf(folder)).toEqual(names.slice(3))
   await target.close()
   await blobs.close()
+})
+
+test('svc backup prune --stream-days removes old chapters where the stream may not, and shows them before', async () => {
+  const place = await placeOfTest()
+  await place.backUp('repo')
+  const folder = join(place.folder, 'repo')
+  const names: string[] = []
+  for (const age of [9, 8, 7, 3, 2, 1]) {
+    const writer = await beginChapter(folder, undefined, Date.now() - age * DAY - 1_000)
+    await writer.close()
+    names.push(writer.chapter.name)
+  }
+  const prune = (...more: string[]) =>
+    runCommand(place.folder, 'backup', 'prune', '--from', folder, '--json', '--stream-days', '4', ...more)
+  const planned = await prune('--dry-run')
+  expect([planned.code, JSON.parse(planned.stdout)]).toMatchObject([0, { chapters: names.slice(0, 1), dry_run: true }])
+  expect(await chaptersOf(folder)).toEqual(names)
+  expect(await prune('--yes')).toMatchObject({ code: 0 })
+  expect(await chaptersOf(folder)).toEqual(names.slice(1))
+  expect((await prune('--yes')).code).toBe(0)
+  expect(await chaptersOf(folder)).toEqual(names.slice(1))
 })
