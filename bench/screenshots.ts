@@ -98,7 +98,7 @@ const pictures: { name: string; options: BrowserContextOptions; arrange: (page: 
   {
     name: 'phone',
     options: { viewport: { width: 390, height: 780 } },
-    arrange: (page) => open(page, 'Notes'),
+    arrange: (page) => page.getByRole('list', { name: 'Today' }).waitFor(),
   },
 ]
 
@@ -113,7 +113,14 @@ const files = [
 
 /** Creates the content of the screenshots. */
 async function furnish({ domain }: Local, id: number): Promise<void> {
-  const operations = notes.map((data) => ({ table: 'svc_notes', operation: 'INSERT', data }))
+  const insert = (table: string) => (data: object) => ({ table, operation: 'INSERT', data })
+  const day = new Date().toISOString().slice(0, 10)
+  const event = { title: 'Soirée at Mr Babbage’s', starts_at: `${day}T00:00:00Z`, ends_at: null, all_day: true }
+  const operations = [
+    ...notes.map(insert('svc_notes')),
+    insert('svc_events')(event),
+    insert('svc_tasks')({ title: 'Send Note G to the printer', due_on: day }),
+  ]
   await domain.sync.push(id, { operations }, undefined)
   const { desktop } = domain.files
   for (const path of files) {
@@ -164,6 +171,10 @@ try {
       await arrange(page)
       // The editor is loaded later, and nothing tells when it is ready.
       await page.waitForTimeout(1_500)
+      const dismiss = page.locator('.toasts').getByRole('button')
+      while ((await dismiss.count()) > 0) await dismiss.first().click()
+      await page.mouse.move(1, 1)
+      await page.waitForTimeout(300)
       await page.screenshot({ path: join(FOLDER, `${name}.jpg`), type: 'jpeg', quality: 82 })
       await context.close()
     }
