@@ -68,7 +68,7 @@ export function Home({ hidden }: { hidden: boolean }) {
     <div class="home" hidden={hidden}>
       <p class="greeting-name">{greeting(user.value?.display_name ?? '')}</p>
       <p>{formatDay(Date.now())}</p>
-      <Today />
+      {!hidden && <Today />}
       {isPhone.value && (
         <nav class="launcher-apps" aria-label={words('apps')}>
           {apps.value.map((app) => (

@@ -49,23 +49,21 @@ function expandSeries(): void {
 
 /** Follows what is planned for today while the page is open. */
 export function startToday(): void {
-  onDatedRows((changes, reset) => {
-    const next = {
-      svc_events: new Map(reset ? [] : rows.svc_events.value),
-      svc_tasks: new Map(reset ? [] : rows.svc_tasks.value),
-      svc_calendars: new Map(reset ? [] : rows.svc_calendars.value),
-    }
-    for (const { table, operation, data } of changes) {
-      if (operation === 'DELETE') next[table].delete(data.id)
-      else next[table].set(data.id, data as never)
-    }
+  onDatedRows((changes, reset) =>
     batch(() => {
-      rows.svc_events.value = next.svc_events
-      rows.svc_tasks.value = next.svc_tasks
-      rows.svc_calendars.value = next.svc_calendars
+      for (const table of Object.keys(rows) as (keyof typeof rows)[]) {
+        const own = changes.filter((change) => change.table === table)
+        if (own.length === 0 && !reset) continue
+        const next = new Map<number, never>(reset ? [] : (rows[table].value as Rows<never>))
+        for (const { operation, data } of own) {
+          if (operation === 'DELETE') next.delete(data.id)
+          else next.set(data.id, data as never)
+        }
+        rows[table].value = next
+      }
       isLoaded.value = true
-    })
-  })
+    }),
+  )
   effect(expandSeries)
   const tick = (): void => void (now.value = Date.now())
   setInterval(tick, MINUTE)
