@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { serveUntilEnded } from './until-ended.ts'
 
 async function answer(folder: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = join(folder, request.url!)
@@ -22,12 +22,5 @@ export async function serveFolder(folder: string, port: number): Promise<void> {
   const server = createServer((request, response) => {
     answer(folder, request, response).catch(() => response.writeHead(500).end())
   })
-  // Connections wait while svc is measured.
-  server.keepAliveTimeout = 0
-  server.listen(port, '127.0.0.1')
-  process.once('SIGTERM', () => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
+  await serveUntilEnded(server, port)
 }

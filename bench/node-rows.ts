@@ -1,9 +1,9 @@
 import { fdatasync, openSync } from 'node:fs'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { openEngine } from '../src/host/sqlite-engine.ts'
+import { serveUntilEnded } from './until-ended.ts'
 
 /**
  * What Node itself reaches with rows in SQLite that are flushed before the response: no accounts, checks, quotas or search. A row is entered
@@ -49,11 +49,5 @@ export async function serveRows(folder: string, port: number): Promise<void> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.writeHead(500).end())
   })
-  server.keepAliveTimeout = 0
-  server.listen(port, '127.0.0.1')
-  process.once('SIGTERM', () => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
+  await serveUntilEnded(server, port)
 }
