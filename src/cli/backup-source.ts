@@ -58,7 +58,7 @@ export function passphraseSource(
 export const BACKUP_NAMES = 'BACKUP is an id, the beginning of one, latest, an archive, stream, or a moment of a stream'
 
 /** The word for the end of a stream. */
-const STREAM = 'stream'
+export const STREAM = 'stream'
 
 /** An id, or its beginning with at least the date. */
 const ID_PREFIX = /^\d{8}(-\d{0,6}|-\d{6}-[\da-f]*)?$/

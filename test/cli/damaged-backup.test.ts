@@ -76,7 +76,7 @@ describe('a backup of which an object', () => {
 
       const refused = await restore()
       expect(refused).toMatchObject({ code: 1, stdout: '' })
-      expect(refused.stderr).toContain('--partial restores everything that can be read')
+      expect(refused.stderr).toContain('To restore everything that can be read: svc backup restore')
       expect(await readdir(folder)).not.toContain('restored')
 
       const { code, stdout } = await restore('--partial', '--json')
@@ -229,7 +229,7 @@ test('without the database or the key nothing is restored', async () => {
     for (const flags of [[], ['--partial']]) {
       const { code, stdout, stderr } = await restore(...flags)
       expect([code, stdout, stderr.includes(sha256)]).toEqual([1, '', true])
-      expect(stderr).toMatch(/an earlier backup may be sound: svc backup verify/)
+      expect(stderr).toMatch(/an earlier backup may be intact\. To see which: svc backup verify --from /)
     }
     expect(await readdir(folder)).not.toContain('restored')
   }

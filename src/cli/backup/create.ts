@@ -1,8 +1,9 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { Backups, Created } from '../../domain/backups/backups.ts'
 import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations.ts'
-import { command, flag } from '../command.ts'
+import { command, flag, type Globals } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { usage } from '../exit.ts'
 import { errorMessage } from '../error-message.ts'
 import { contentText, damageText, documentOf } from './backup-summary.ts'
@@ -41,7 +42,7 @@ export const create = command({
   async run({ io, globals, domain, directory, flags }) {
     const to = flags.to ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
     if (to === undefined) throw usage('Give a destination: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
-    const { backupTarget, isArchiveName } = await import('../../wiring/backups/backup-locations.ts')
+    const { backupTarget, isArchiveName, isBucket } = await import('../../wiring/backups/backup-locations.ts')
     if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
     const passphrases = passphraseSource(io, flags)
     const options = { to, encrypt: flags.encrypt, startsOver: flags.new, recheck: flags.recheck }
@@ -56,10 +57,10 @@ export const create = command({
       )
     if (repaired > 0)
       io.warn(
-        `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups again. Check the disk, then run svc backup verify.`,
+        `Stored ${pluralize(repaired, 'damaged or missing object')} of earlier backups again. ${isBucket(place) ? 'To look for more damage' : 'Check the disk. To look for more damage'}: ${commandLine(globals, ['backup', 'verify', '--from', place])}`,
       )
     const lookup = { ...sourceOptions(globals, { from: place }), dataDir: directory.path }
-    const pruned = flags.prune ? await pruneAfter(domain.backups, lookup, passphrases) : undefined
+    const pruned = flags.prune ? await pruneAfter({ globals, backups: domain.backups }, lookup, passphrases) : undefined
     if (pruned?.denied !== undefined) io.info(`Old backups stay. ${pruned.denied}`)
     const removed = pruned?.removed
     const problem = [created.problem, pruned?.problem].filter((text) => text !== undefined).join(' ') || undefined
@@ -81,7 +82,7 @@ export const create = command({
 
 /** Applies the retention settings; returns the IDs of removed backups, or what prevented it. */
 async function pruneAfter(
-  backups: Backups,
+  { globals, backups }: { globals: Globals; backups: Backups },
   lookup: Seeking,
   passphrases: Passphrases,
 ): Promise<{ removed: string[]; problem?: string | undefined; denied?: string }> {
@@ -97,7 +98,7 @@ async function pruneAfter(
       await pruning.execute()
       removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
       if (removed.length > 0) await backups.pruned(removed, folder.folder)
-      return { removed, problem: damageText(pruning.damaged, folder.folder) }
+      return { removed, problem: damageText(globals, pruning.damaged, folder.folder) }
     } finally {
       await pruning.release()
     }

@@ -1,5 +1,6 @@
 import { command, flag } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
@@ -44,7 +45,7 @@ export const drill = command({
       const isStillUntested = untested === source.place && !given.wasUsed()
       if (isStillUntested)
         io.warn(
-          `The passphrase of these backups was not tested within the last 90 days: svc backup passphrase --check --from ${source.place}`,
+          `The passphrase of these backups was not tested within the last 90 days. To test it: ${commandLine(globals, ['backup', 'passphrase', '--check', '--from', source.place])}`,
         )
       const seconds = `${Math.max(1, Math.round(took_ms / 1_000))} s`
       const words =

@@ -1,8 +1,9 @@
 import { formatCount } from '../../base/counts.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { command } from '../command.ts'
 import { formatTime } from '../time-format.ts'
-import { documentOf } from './backup-summary.ts'
+import { documentOf, dropText, restoreLine } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 
 export const list = command({
@@ -16,12 +17,13 @@ export const list = command({
   flags: sourceFlags,
   examples: ['svc backup list', 'svc backup list --from /mnt/backup/svc --json'],
   async run({ io, globals, flags }) {
-    const { listBackups } = await import('../../wiring/backups/backup-locations.ts')
+    const { isBucket, listBackups } = await import('../../wiring/backups/backup-locations.ts')
     const passphrases = passphraseSource(io, flags)
     const { place, manifests, damaged, hasStream } = await listBackups(sourceOptions(globals, flags), passphrases)
+    const doubt = isBucket(place) ? 'is the address right?' : 'is the disk mounted?'
     const none = hasStream
-      ? `There are no backups in ${place}, only a stream. To restore its end: svc backup restore stream --from ${place}`
-      : `There are no backups in ${place} yet. If there should be some: is the disk mounted? To make one: svc backup create --to ${place}`
+      ? `There are no backups in ${place}, only a stream. To restore its end: ${restoreLine('stream', place, false)}`
+      : `There are no backups in ${place} yet. If there should be some: ${doubt} To make one: ${commandLine(globals, ['backup', 'create', '--to', place])}`
     io.table(
       manifests,
       [
@@ -36,9 +38,13 @@ export const list = command({
       none,
       manifests.map(documentOf),
     )
-    for (const what of damaged)
+    for (const { id, what } of damaged)
       io.warn(
-        `${what} svc backup verify --from ${place} checks the others, svc backup prune --drop BACKUP --from ${place} removes it.`,
+        [
+          what,
+          `To check the others: ${commandLine(globals, ['backup', 'verify', '--from', place])}`,
+          dropText(globals, id, place),
+        ].join('\n'),
       )
     return damaged.length > 0 ? 3 : 0
   },

@@ -54,7 +54,7 @@ export const prune = command({
       const pruning = await openPruning(folder, keep, flags)
       try {
         const { decisions, damaged, objects, bytes, chapters } = pruning
-        const problem = damageText(damaged, folder.folder)
+        const problem = damageText(globals, damaged, folder.folder)
         if (problem !== undefined) io.warn(problem)
         const code = problem === undefined ? 0 : 3
         const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)

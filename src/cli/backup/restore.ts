@@ -6,17 +6,38 @@ import { contentText, documentOf } from './backup-summary.ts'
 import { passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import type { Restored } from '../../wiring/backups/restore.ts'
 import { withProgress } from '../progress.ts'
-import { commandLine } from '../shell-words.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { formatTime } from '../time-format.ts'
 
-function lostLines({ contents, files }: Restored['lost']): string[] {
+function lostLines({ contents, files }: Restored['lost'], source: Source): string[] {
   if (contents.length + files.length === 0) return []
   const lines = contents.flatMap(({ sha256, used_by }) => (used_by.length > 0 ? used_by : [`content ${sha256}`]))
+  const list = commandLine({}, ['backup', 'list', '--from', source.place])
   return [
     'Lost, because the backup is damaged:',
     ...[...files, ...lines].map((line) => `  ${line}`),
-    'An earlier backup may have them: svc backup extract.',
+    source.isArchive
+      ? 'An earlier backup may still have them.'
+      : `An earlier backup may still have them, and svc backup extract restores them from it. To list the backups: ${list}`,
   ]
+}
+
+interface Source {
+  place: string
+  isArchive: boolean
+}
+
+/** The damage that stopped a restore, with what helps; any other error as it is. */
+function withRemedy(error: unknown, backup: string, { place, isArchive }: Source, dataDir: string): unknown {
+  if ((error as Error).name !== 'DamagedBackup') return error
+  const { message, isDispensable } = error as Error & { isDispensable?: boolean }
+  const named = isArchive ? [place] : [backup, '--from', place]
+  const partial = commandLine({ dataDir }, ['backup', 'restore', ...named, '--partial'])
+  const verify = commandLine({}, ['backup', 'verify', '--from', place])
+  const remedy = isDispensable
+    ? `To restore everything that can be read: ${partial}`
+    : `Nothing can be restored without it${isArchive ? '.' : `, but an earlier backup may be intact. To see which: ${verify}`}`
+  return new Exit(1, `${message} ${remedy}`, 'damaged')
 }
 
 export const restore = command({
@@ -47,7 +68,7 @@ export const restore = command({
   async run({ io, globals, args, flags }) {
     const target = globals.dataDir
     if (target === undefined) throw usage('Give the folder to restore to: --data-dir DIR, a new or empty folder.')
-    const [{ backupNamed, backupSource }, wiring] = await Promise.all([
+    const [{ backupNamed, backupSource, isArchiveName }, wiring] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../wiring/backups/restore.ts'),
     ])
@@ -57,20 +78,17 @@ export const restore = command({
     try {
       const id = await backupNamed(source, args.backup)
       const options = { target, keepDevices: flags.keepDevices, isPartial: flags.partial }
+      const about = { place: source.place, isArchive: isArchiveName(source.place) }
       const restored = await withProgress('Restoring', (job) => wiring.restore(source, id, options, job)).catch(
         (error: unknown) => {
-          if ((error as Error).name !== 'DamagedBackup') throw error
-          const { message, isDispensable } = error as Error & { isDispensable?: boolean }
-          const way = isDispensable
-            ? '--partial restores everything that can be read.'
-            : 'Nothing can be restored without it; an earlier backup may be sound: svc backup verify.'
-          throw new Exit(1, `${message} ${way}`, 'damaged')
+          throw withRemedy(error, args.backup, about, target)
         },
       )
       const { manifest, lost, devices, epoch } = restored
       const signedOut =
         devices === 0 ? '' : ` ${pluralize(devices, 'device')} ${devices === 1 ? 'has' : 'have'} to sign in again.`
-      const done = `Restored ${contentText(manifest)} to ${restored.target}.${signedOut}`
+      const what = source.at === undefined ? `${manifest.id} of ${formatTime(Date.parse(manifest.created_at))}: ` : ''
+      const done = `Restored ${what}${contentText(manifest)} to ${restored.target}.${signedOut}`
       const there = { dataDir: restored.target }
       const resume = `Its scheduled backups are paused: ${commandLine(there, ['backup', 'schedule', 'resume'])}`
       if (source.shortfall !== undefined) io.warn(source.shortfall)
@@ -86,7 +104,7 @@ export const restore = command({
         lost,
       }
       io.print(
-        [done, ...moment, ...lostLines(lost), ...(restored.isScheduled ? [resume] : []), next].join('\n'),
+        [done, ...moment, ...lostLines(lost, about), ...(restored.isScheduled ? [resume] : []), next].join('\n'),
         document,
       )
       return lost.contents.length + lost.files.length > 0 || source.shortfall !== undefined ? 3 : 0

@@ -1,8 +1,11 @@
 import { formatSize } from '../../base/sizes.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
-import { command, flag } from '../command.ts'
+import type { Verification } from '../../domain/backups/backups.ts'
+import { commandLine } from '../../base/shell-words.ts'
+import { command, flag, type Globals } from '../command.ts'
+import { dropText, restoreLine } from './backup-summary.ts'
 import { pluralize } from '../../base/counts.ts'
-import { BACKUP_NAMES, passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
+import { BACKUP_NAMES, STREAM, passphraseSource, sourceFlags, sourceOptions } from '../backup-source.ts'
 import { withProgress } from '../progress.ts'
 
 /** Problems shown as text; `--json` lists all. */
@@ -11,8 +14,21 @@ const MAX_LISTED = 20
 /** Files shown for one damaged content. */
 const FILES = 5
 
-const CURE =
-  'svc backup create --recheck stores damaged objects again if the service still has their bytes. svc backup restore --partial restores everything else.'
+/** What to do about damage, one command a line. */
+function cures(
+  globals: Globals,
+  place: string,
+  isArchive: boolean,
+  { restorable, unreadable }: Verification,
+): string[] {
+  const restore = restorable.at(-1)
+  const create = commandLine(globals, ['backup', 'create', '--to', place, '--recheck'])
+  return [
+    ...(isArchive ? [] : [`To store damaged objects again that the service still has: ${create}`]),
+    ...(restore ? [`To restore what can be read: ${restoreLine(restore, place, isArchive, '--partial')}`] : []),
+    ...(isArchive ? [] : unreadable.map((id) => dropText(globals, id, place))),
+  ]
+}
 
 const filesLines = (files: readonly string[]): string[] => [
   ...files.slice(0, FILES).map((file) => `  ${file}`),
@@ -35,7 +51,7 @@ export const verify = command({
     'svc backup verify svc.tar.age --passphrase-file secret.txt',
   ],
   async run({ io, globals, args, flags }) {
-    const [{ backupNamed, backupSource }, { verify: check }] = await Promise.all([
+    const [{ backupNamed, backupSource, isArchiveName }, { verify: check }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../domain/backups/backups.ts'),
     ])
@@ -43,14 +59,13 @@ export const verify = command({
     const ids = args.backup === undefined ? await source.ids() : [await backupNamed(source, args.backup)]
     const temporary = await makeLockedFolder('svc-verify-', flags.temp)
     try {
-      const { problems, objects, bytes } = await withProgress('Verifying', (job) =>
-        check(source, ids, temporary.path, job),
-      )
+      const found = await withProgress('Verifying', (job) => check(source, ids, temporary.path, job))
+      const { problems, objects, bytes } = found
       const { problems: streamProblems, records } = (args.backup === undefined && (await source.verifyStream?.())) || {
         problems: source.shortfall === undefined ? [] : [source.shortfall],
         records: 0,
       }
-      for (const what of streamProblems) problems.push({ backups: ['stream'], what })
+      for (const what of streamProblems) problems.push({ backups: [STREAM], what })
       const streamed = records > 0 ? `${pluralize(records, 'moment')} of a stream, ` : ''
       const read = `${streamed}${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems
@@ -61,8 +76,10 @@ export const verify = command({
       const summary =
         problems.length === 0
           ? `Verified ${read}: all intact.`
-          : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.${problems.every(({ what }) => what === source.problem) ? '' : `\n${CURE}`}`
-      io.print([...lines, summary].join('\n'), document)
+          : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.`
+      const isCurable = problems.some(({ what, backups }) => what !== source.problem && !backups.includes(STREAM))
+      const help = isCurable ? cures(globals, source.place, isArchiveName(source.place), found) : []
+      io.print([...lines, summary, ...help].join('\n'), document)
       return problems.length === 0 ? 0 : 1
     } finally {
       await temporary.remove()

@@ -3,7 +3,7 @@ import type { DataDirectory } from '../../wiring/installation/data-directory.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
-import { commandLine } from '../shell-words.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { signInAddress } from '../sign-in-address.ts'
 
 export const init = command({

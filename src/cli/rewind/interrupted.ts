@@ -1,7 +1,7 @@
 import type { SavedState, UnfinishedRewind } from '../../domain/rewind/rewind.ts'
 import type { Globals } from '../command.ts'
 import { Exit } from '../exit.ts'
-import { commandLine } from '../shell-words.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { formatTime } from '../time-format.ts'
 
 // Rewinds that were interrupted, and what `latest` must not mean.
@@ -43,7 +43,7 @@ export function assertNotSaved(globals: Globals, id: string, saves: readonly Sav
   throw new Exit(
     8,
     `The latest backup, ${id}, is the state before the rewind to ${moment}. To undo that rewind: ` +
-      `${commandLine(globals, save.undo)}. For an earlier state, give the id of a backup: svc backup list lists them.`,
+      `${commandLine(globals, save.undo)}. For an earlier state, give the id of another backup.`,
     'ambiguous',
   )
 }

@@ -29,5 +29,6 @@ export async function withNearest(
     : first
       ? `The oldest backup is of ${time(first.created_at)}: --to ${first.id}.`
       : 'There is no backup either.'
-  throw new Exit(5, `${message} ${nearest}`, 'not_found')
+  // The message may end with a command.
+  throw new Exit(5, `${message}\n${nearest}`, 'not_found')
 }

@@ -8,7 +8,7 @@ import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
 import type { Io } from '../io.ts'
 import { seedSummary } from '../seed-summary.ts'
-import { commandLine } from '../shell-words.ts'
+import { commandLine } from '../../base/shell-words.ts'
 
 /**
  * Growth of the heap between two collections, percent of what is in use. V8 would let a heap of this size grow fourfold, so most of a busy

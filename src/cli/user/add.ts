@@ -2,7 +2,7 @@ import { fault, isFault } from '../../contract/errors.ts'
 import { command, flag } from '../command.ts'
 import { passwordFlags, printWithPassword, readNewPassword } from '../password.ts'
 import { documentOf } from '../../domain/accounts/user-document.ts'
-import { commandLine } from '../shell-words.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { signInAddress } from '../sign-in-address.ts'
 import { quotaFlag, storedQuota } from './quota-flag.ts'
 

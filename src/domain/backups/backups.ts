@@ -9,7 +9,7 @@ export { LONG_AGO, type Backups } from './instance-backups.ts'
 export { planPruning, type Pruning } from './pruning.ts'
 export { rebuild, type Lost } from './rebuild.ts'
 export type { Keep } from './retention.ts'
-export { databaseProblems, verify } from './verification.ts'
+export { databaseProblems, verify, type Verification } from './verification.ts'
 
 /** Retention without settings. */
 export const defaultRetention: Keep = {

@@ -19,10 +19,17 @@ export interface Verification {
   /** Objects read; shared ones are read once. */
   objects: number
   bytes: number
+  /** Backups whose manifest, database and key are intact: a partial restore succeeds. */
+  restorable: string[]
+  /** Backups whose manifest cannot be read. */
+  unreadable: string[]
 }
 
 /** Files named for one damaged content. */
 const FILES = 100
+
+/** The file without which nothing is restored. */
+const KEY = 'keys/secret.key'
 
 /** Objects read concurrently: some are read while others are hashed. */
 const CONCURRENCY = 4
@@ -142,9 +149,13 @@ export async function verify(
   const problems: Problem[] = []
   const opened: Opened[] = []
   if (source.problem !== undefined) problems.push({ backups: [...ids], what: source.problem })
+  const unreadable: string[] = []
   for (const id of ids) {
     await reporting(problems, [id], async () => {
-      const manifest = await source.manifest(id)
+      const manifest = await source.manifest(id).catch((error: unknown) => {
+        unreadable.push(id)
+        throw error
+      })
       opened.push({ id, manifest, blobs: await source.blobs(manifest) })
     })
   }
@@ -171,8 +182,10 @@ export async function verify(
     if (problem) damaged.set(piece.sha256, problem)
   })
 
+  const restorable: string[] = []
   for (const { id, manifest, blobs } of opened) {
     signal?.throwIfAborted()
+    const key = manifest.files.find(({ path }) => path === KEY)?.sha256
     if (manifest.database.pieces.some((sha256) => damaged.has(sha256))) continue
     const { file, clear } = ownScratch(scratch)
     try {
@@ -180,10 +193,12 @@ export async function verify(
       const found = await databaseProblems(manifest, blobs, file)
       problems.push(...found.map((what) => ({ backups: [id], what })))
       const itsOwn = [...damaged].filter(([, problem]) => problem.backups.includes(id))
-      if (found.length === 0) await nameFiles(file, itsOwn)
+      if (found.length > 0) continue
+      if (key === undefined || !damaged.has(key)) restorable.push(id)
+      await nameFiles(file, itsOwn)
     } finally {
       await clear()
     }
   }
-  return { problems, objects: objects.size, bytes }
+  return { problems, objects: objects.size, bytes, restorable, unreadable }
 }

@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises'
 import { iso } from '../../base/clock.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { openCopyFile } from '../../host/sqlite-engine.ts'
 import { openCopy } from '../engine/sqlite-copy.ts'
 import { censusOf } from './census.ts'
@@ -263,7 +264,9 @@ export async function openMoment(
 function notStreamed(folder: string, extents: readonly StreamExtent[]): Error {
   const damage = extents.find((each) => each.damage !== undefined)?.damage
   return damage === undefined
-    ? new NoSuchMoment(`There is no stream in ${folder}: svc backup stream --to ${folder} begins one.`)
+    ? new NoSuchMoment(
+        `There is no stream in ${folder}. To begin one: ${commandLine({}, ['backup', 'stream', '--to', folder])}`,
+      )
     : new DamagedBackup(damage)
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { access, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { iso, isFuture } from '../../base/clock.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import type { Target } from '../../domain/backups/backups.ts'
 import { isFile, newArchive, openArchive } from '../../storage/backups/archive.ts'
 import { backupTime, DamagedBackup, type Manifest } from '../../storage/backups/backup-manifest.ts'
@@ -36,6 +37,8 @@ import type { Local } from '../local-domain.ts'
 
 /** The name of a folder or bucket of backups, which can be used in this process from now on. Throws `BadS3Location`. */
 export const placeOf = (text: string, env = environment): string => openPlace(text, env)
+
+export { isBucket }
 
 /** How to get a passphrase when one is needed. */
 export interface Passphrases {
@@ -248,20 +251,20 @@ async function openFolder(
 export async function listBackups(
   seeking: Seeking,
   passphrases: Passphrases,
-): Promise<{ place: string; manifests: Manifest[]; damaged: string[]; hasStream: boolean }> {
+): Promise<{ place: string; manifests: Manifest[]; damaged: { id: string; what: string }[]; hasStream: boolean }> {
   const place = await folderPath(seeking)
   if (await isEmptyFolder(place)) return { place, manifests: [], damaged: [], hasStream: false }
   const { header, key } = await openFolder(place, seeking, passphrases)
   const source = readRepository(place, header, key)
   try {
     const manifests: Manifest[] = []
-    const damaged: string[] = []
+    const damaged: { id: string; what: string }[] = []
     for (const id of await source.ids()) {
       try {
         manifests.push(await source.manifest(id))
       } catch (error) {
         if (!(error instanceof DamagedBackup)) throw error
-        damaged.push(error.message)
+        damaged.push({ id, what: error.message })
       }
     }
     return { place, manifests, damaged, hasStream: (await chaptersIn(place)).length > 0 }
@@ -299,13 +302,13 @@ export async function backupSource(
 }
 
 /** The newest of some ids. Throws `BadRepository` if only some are dated in the future: one of two clocks was wrong. */
-function latestOf(ids: readonly string[]): string {
+function latestOf(ids: readonly string[], place: string): string {
   const latest = ids.at(-1)!
   const past = ids.findLast((id) => !isFuture(backupTime(id), Date.now()))
   if (past === undefined || past === latest) return latest
   throw new BadRepository(
     `It is not clear which backup is the latest: ${latest} is dated in the future, and ${past} is the newest before ` +
-      `${iso(Date.now()).slice(0, 16)}Z, the time of this machine. Give one of the two ids. svc backup prune --drop ${latest} removes a backup.`,
+      `${iso(Date.now()).slice(0, 16)}Z, the time of this machine. Give one of the two ids. To remove a backup: ${commandLine({}, ['backup', 'prune', '--drop', latest, '--from', place])}`,
     8,
   )
 }
@@ -319,7 +322,7 @@ export async function backupNamed(source: BackupSource, name: string): Promise<s
     const hint = isStream ? ', only a stream: give "stream" for its end, or a time such as 14:05:07' : ' yet'
     throw new BadRepository(`There is no backup in ${source.place}${hint}.`, 5)
   }
-  if (name === 'latest') return latestOf(ids)
+  if (name === 'latest') return latestOf(ids, source.place)
   if (isArchiveName(name) || (ids.length === 1 && repositoryName(name) === source.place)) return ids.at(-1)!
   // A shorter one would name whatever backup happens to be the only one.
   if (name.length < 'YYYYMMDD'.length)
@@ -331,6 +334,9 @@ export async function backupNamed(source: BackupSource, name: string): Promise<s
       2,
     )
   if (matching.length === 0)
-    throw new BadRepository(`There is no backup "${name}" in ${source.place}: svc backup list lists them.`, 5)
+    throw new BadRepository(
+      `There is no backup "${name}" in ${source.place}. To list them: ${commandLine({}, ['backup', 'list', '--from', source.place])}`,
+      5,
+    )
   return matching[0]!
 }

@@ -1,5 +1,6 @@
 import { DAY, iso, isFuture } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { LONG_AGO } from '../../domain/backups/backups.ts'
 import { LATE, streamStatus } from '../backup-stream-status.ts'
@@ -64,7 +65,7 @@ const backupProven: Check = {
     if (last === undefined || !(await backups.isPassphraseDue(last.place))) return fine(found)
     return warning(
       findingText('passphrase_untested', { place: last.place }),
-      `svc backup passphrase --check --from ${last.place}`,
+      commandLine({}, ['backup', 'passphrase', '--check', '--from', last.place]),
     )
   },
 }
@@ -76,7 +77,7 @@ const backupStream: Check = {
     const status = await streamStatus(directory)
     if (!status) return fine(findingText('stream_none'))
     const { place, problem, at } = status
-    const again = `svc backup stream --to ${place}`
+    const again = commandLine({}, ['backup', 'stream', '--to', place])
     if (!status.isRunning) return failure(findingText('stream_ended', { place }), again)
     // It goes on by itself when the place can be written again.
     if (problem !== null)

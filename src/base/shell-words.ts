@@ -1,9 +1,7 @@
-import type { Globals } from './command.ts'
-
 /** A word as a POSIX shell reads it. */
 const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
-/** A command line of svc to copy, with the data directory of this one if it was given. */
-export const commandLine = ({ dataDir }: Pick<Globals, 'dataDir'>, words: readonly string[]): string =>
+/** A command line of svc to copy, with the data directory if one was given to this command. */
+export const commandLine = ({ dataDir }: { dataDir?: string | undefined }, words: readonly string[]): string =>
   ['svc', ...words, ...(dataDir === undefined ? [] : ['--data-dir', dataDir])].map(quoted).join(' ')
