@@ -2,6 +2,7 @@ import { Compile, type Validator } from 'typebox/compile'
 import type { TObject } from 'typebox'
 import { isSound } from '../base/text.ts'
 import { badRequest, fault } from '../contract/errors.ts'
+import { schemaErrors, type SchemaError } from '../contract/schema-errors.ts'
 
 type Values = Record<string, unknown>
 
@@ -28,30 +29,49 @@ function fromText(name: string, type: unknown, text: unknown): unknown {
   return text
 }
 
-type Problem = ReturnType<Validator['Errors']>[number]
+interface Detail {
+  path: string
+  message: string
+}
 
-/** What is wrong, field by field. The values of a choice are named once instead of one constant after the other. */
-function detailsOf(problems: readonly Problem[]): { path: string; message: string }[] {
-  const pathOf = ({ instancePath }: Problem) => instancePath.slice(1).replaceAll('/', '.')
-  const choices = new Map<string, unknown[]>()
-  for (const problem of problems)
-    if (problem.keyword === 'const')
-      choices.set(pathOf(problem), [...(choices.get(pathOf(problem)) ?? []), problem.params.allowedValue])
-  return problems.flatMap((problem) => {
-    const path = pathOf(problem)
-    const missing = problem.keyword === 'required' ? problem.params.requiredProperties : []
-    if (missing.length > 0)
-      return missing.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'is missing' }))
-    const choice = choices.get(path)
-    if (!choice || (problem.keyword !== 'const' && problem.keyword !== 'anyOf'))
-      return [{ path, message: problem.message }]
-    choices.set(path, [])
-    return choice.length === 0 ? [] : [{ path, message: `must be ${choice.join(' or ')}` }]
-  })
+/** More do not help, and an answer should not be larger than its request. */
+const MOST_DETAILS = 32
+
+const TYPES: Record<string, string> = {
+  string: 'a string',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+}
+
+/** What is wrong with each parameter, once each: the constants and types of a choice make one sentence. */
+function detailsOf(errors: readonly SchemaError[]): Detail[] {
+  const byPath = new Map<string, SchemaError[]>()
+  for (const error of errors) {
+    const path = error.instancePath.slice(1).replaceAll('/', '.')
+    byPath.set(path, [...(byPath.get(path) ?? []), error])
+  }
+  return [...byPath].flatMap(([path, found]) => detailsAt(path, found)).slice(0, MOST_DETAILS)
+}
+
+function detailsAt(path: string, errors: readonly SchemaError[]): Detail[] {
+  const missing = errors.flatMap((error) => (error.keyword === 'required' ? error.params.requiredProperties : []))
+  if (missing.length > 0)
+    return missing.map((name) => ({ path: path ? `${path}.${name}` : name, message: 'is missing' }))
+  const texts = errors.flatMap((error) => (error.keyword === 'const' ? [String(error.params.allowedValue)] : []))
+  const types = errors.flatMap((error) => (error.keyword === 'type' ? [error.params.type].flat() : []))
+  const choices = texts.length > 0 ? [...texts, ...types.filter((type) => type === 'null')] : types
+  const message =
+    choices.length > 0
+      ? `must be ${[...new Set(choices)].map((choice) => TYPES[choice] ?? choice).join(' or ')}`
+      : errors[0]!.message
+  return [{ path, message }]
 }
 
 function validationFault(validator: Validator, values: Values, missingTexts: Map<string, string>): Error {
-  const details = detailsOf(validator.Errors(values))
+  const details = detailsOf(schemaErrors(validator, values))
   const isEmpty = ({ path }: { path: string }) => (values[path] ?? '') === ''
   const [first] = details
   const missing = details.find((detail) => missingTexts.has(detail.path) && isEmpty(detail))

@@ -428,18 +428,26 @@ section('the parameters', () => {
     return wrongInBody[type ?? 'union']!
   }
 
-  inspect(fieldsOf(takesJson), 'of %s are refused when %s has another type', async (_, field, action, property) => {
+  /** Every field of an action at once, with one unsuitable value each, until each had all of its own. */
+  function roundsOf(fields: [string, unknown[]][]): Record<string, unknown>[] {
+    const rounds = Math.max(0, ...fields.map(([, wrong]) => wrong.length))
+    return Array.from({ length: rounds }, (_, round) =>
+      Object.fromEntries(fields.map(([field, wrong]) => [field, wrong[round % wrong.length]])),
+    )
+  }
+
+  inspect(named(takesJson), 'of %s are refused, each by name, when they have other types', async (_, action) => {
     const { client } = await refusedCaller(action)
     const before = await commitsSeenBy(server.database)
-    for (const wrong of wrongFor(property)) {
-      const { status, json } = await client.call(action, { ...action.example, [field]: wrong })
-      expect([wrong, status, json]).toEqual([
-        wrong,
-        400,
-        failure('bad_request', {
-          details: expect.arrayContaining([expect.objectContaining({ path: field })]) as unknown,
-        }),
-      ])
+    const fields = Object.entries(properties(action)).map(([field, property]): [string, unknown[]] => [
+      field,
+      wrongFor(property),
+    ])
+    for (const wrong of roundsOf(fields)) {
+      const { status, json } = await client.call(action, { ...action.example, ...wrong })
+      expect([wrong, status, json]).toEqual([wrong, 400, failure('bad_request', { details: expect.any(Array) })])
+      const paths = (json['details'] as { path: string }[]).map(({ path }) => path)
+      expect([wrong, paths]).toEqual([wrong, expect.arrayContaining(Object.keys(wrong))])
     }
     expect(await commitsSeenBy(server.database)).toEqual(before)
   })

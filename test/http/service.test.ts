@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test, vi } from 'vitest'
 import { actions, addressBelow } from '../../src/contract/contract.ts'
+import { apps } from '../../src/contract/apps.ts'
+import { assistant } from '../../src/contract/assistant.ts'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { syncAuth } from '../../src/contract/sync-auth.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
@@ -371,6 +373,28 @@ test('a JSON body that is empty stands for no parameters', async () => {
   expect([validate.status, validate.json['user']]).toEqual([200, expect.objectContaining({ id: account.id })])
   const revoke = await account.send(syncAuth.actions.revoke.path, { ...empty, query: { action: 'revoke' } })
   expect([revoke.status, revoke.json['details']]).toEqual([400, [{ path: 'token_id', message: 'is missing' }]])
+})
+
+test('each unsuitable parameter is named once, with every value or type that it may have', async () => {
+  const account = await server.account()
+  const body = { name: 1, slug: 'notes', category: 'nonsense', supports_context: 'true' }
+  const reply = await account.call(apps.actions.create_custom, body)
+  expect([reply.status, reply.json['details']]).toEqual([
+    400,
+    [
+      { path: 'name', message: 'must be a string' },
+      {
+        path: 'category',
+        message: 'must be productivity or communication or finance or utility or entertainment or ai or maps or custom',
+      },
+      { path: 'supports_context', message: 'must be true or false' },
+    ],
+  ])
+  const moved = await account.call(assistant.actions.ask, { message: 'hello', conversation_id: 'x', model: 1 })
+  expect(moved.json['details']).toEqual([
+    { path: 'model', message: 'must be a string or null' },
+    { path: 'conversation_id', message: 'must be a whole number or null' },
+  ])
 })
 
 test('a preflight of a foreign page gets no permission', async () => {

@@ -1,6 +1,5 @@
 import { Compile, type Validator } from 'typebox/compile'
-import type { TLocalizedValidationError as SchemaError } from 'typebox/error'
-import { Settings } from 'typebox/system'
+import { schemaErrors, type SchemaError } from '../../contract/schema-errors.ts'
 import { Seed } from './seed-schema.ts'
 import type { Path, Problem } from './problems.ts'
 
@@ -20,8 +19,6 @@ interface Schema {
   says?: string
 }
 
-const ENOUGH = 1_000
-
 // Compile on demand: it takes a while, and most servers never see a seed.
 let compiled: Validator | undefined
 
@@ -30,7 +27,7 @@ export function schemaProblems(document: unknown): Problem[] {
   if (validator.Check(document)) return []
   const problems: Problem[] = []
   const seen = new Set<string>()
-  for (const problem of problemsOf(validator, document)) {
+  for (const problem of schemaErrors(validator, document)) {
     // A value of the wrong type needs no second error about its length.
     const messages = seen.has(problem.instancePath) ? [] : messagesOf(problem, document)
     if (messages.length > 0 && problem.keyword !== 'required') seen.add(problem.instancePath)
@@ -38,16 +35,6 @@ export function schemaProblems(document: unknown): Problem[] {
     for (const message of messages) problems.push({ path, message })
   }
   return problems
-}
-
-function problemsOf(validator: Validator, document: unknown): SchemaError[] {
-  const { maxErrors } = Settings.Get()
-  Settings.Set({ maxErrors: ENOUGH })
-  try {
-    return validator.Errors(document)
-  } finally {
-    Settings.Set({ maxErrors })
-  }
 }
 
 /** The steps of a JSON pointer (RFC 6901). */
