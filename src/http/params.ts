@@ -35,7 +35,7 @@ interface Detail {
 }
 
 /** More do not help, and an answer should not be larger than its request. */
-const MOST_DETAILS = 32
+const MAX_DETAILS = 32
 
 const TYPES: Record<string, string> = {
   string: 'a string',
@@ -53,7 +53,7 @@ function detailsOf(errors: readonly SchemaError[]): Detail[] {
     const path = error.instancePath.slice(1).replaceAll('/', '.')
     byPath.set(path, [...(byPath.get(path) ?? []), error])
   }
-  return [...byPath].flatMap(([path, found]) => detailsAt(path, found)).slice(0, MOST_DETAILS)
+  return [...byPath].flatMap(([path, found]) => detailsAt(path, found)).slice(0, MAX_DETAILS)
 }
 
 function detailsAt(path: string, errors: readonly SchemaError[]): Detail[] {
