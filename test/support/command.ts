@@ -16,9 +16,15 @@ const environment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({ PATH: proc
 
 const environmentOf = (dataDir: string): NodeJS.ProcessEnv => ({ HOME: dataDir, SVC_DATA_DIR: dataDir })
 
+/** Starts the built command by another one, such as `ip netns exec`, with an environment, in its own process. */
+export function startCommandIn(within: readonly string[], env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess {
+  const [file, ...words] = [...within, process.execPath, program, ...args] as [string, ...string[]]
+  return spawn(file, words, { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
 /** Starts the built command with an environment, in its own process. */
 export const startCommandWith = (env: NodeJS.ProcessEnv, ...args: string[]): ChildProcess =>
-  spawn(process.execPath, [program, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
+  startCommandIn([], env, ...args)
 
 /** Starts the built command on a data directory. */
 export const startCommand = (dataDir: string, ...args: string[]): ChildProcess =>

@@ -7,6 +7,8 @@ export interface Line {
   url: string
   /** Ends every connection at once, whatever it is transferring. */
   cut(): void
+  /** The same with a reset (RST), as from a firewall or a machine that started again. */
+  reset(): void
   /** Drops all data on existing and new connections; neither end is notified. */
   silence(): void
   /** New connections work again; silenced ones stay silent. */
@@ -14,7 +16,7 @@ export interface Line {
 }
 
 /** A proxy to a server for one test, which closes it. */
-export async function lineOfTest(to: string): Promise<Line> {
+export async function lineOfTest(to: string, host = '127.0.0.1'): Promise<Line> {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   const keep = (socket: Socket): Socket => {
@@ -32,7 +34,7 @@ export async function lineOfTest(to: string): Promise<Line> {
     near.on('close', () => far.destroy())
     far.on('close', () => near.destroy())
   })
-  server.listen(0, '127.0.0.1')
+  server.listen(0, host)
   await once(server, 'listening')
   const cut = (): void => sockets.forEach((socket) => socket.destroy())
   onTestFinished(async () => {
@@ -45,5 +47,6 @@ export async function lineOfTest(to: string): Promise<Line> {
     for (const socket of sockets) socket.unpipe().pause()
   }
   const restore = (): void => void (isSilent = false)
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, silence, restore }
+  const reset = (): void => sockets.forEach((socket) => socket.resetAndDestroy())
+  return { url: `http://${host}:${(server.address() as AddressInfo).port}`, cut, reset, silence, restore }
 }

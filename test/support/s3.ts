@@ -16,6 +16,7 @@ export const s3Environment = {
 } as const
 
 export interface S3Bucket {
+  name: string
   /** Address of the bucket or of a prefix in it, at the server or at a proxy. */
   address(options?: { prefix?: string; endpoint?: string }): string
   place(options?: { prefix?: string; endpoint?: string }): S3Location
@@ -76,6 +77,7 @@ export function s3OfFile(): S3Server {
         `s3://${name}/${prefix}?endpoint=${endpoint}`
       const files = () => filesBelow(inside)
       return {
+        name,
         address,
         place: (options) => parseS3Location(address(options), s3Keys),
         endpoint: child.ready,

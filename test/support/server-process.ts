@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { startCommandWith } from './command.ts'
+import { startCommandIn } from './command.ts'
 
 /** A server of the built command, in a process of its own. */
 export interface ServerProcess {
@@ -13,8 +13,12 @@ export interface ServerProcess {
 }
 
 /** Starts one and waits until it answers; whoever starts it kills it. */
-export async function startServerProcess(env: NodeJS.ProcessEnv, port = '0'): Promise<ServerProcess> {
-  const process = startCommandWith(env, 'serve', '--port', port, '--json', '--log-level', 'error')
+export async function startServerProcess(
+  env: NodeJS.ProcessEnv,
+  port = '0',
+  within: readonly string[] = [],
+): Promise<ServerProcess> {
+  const process = startCommandIn(within, env, 'serve', '--port', port, '--json', '--log-level', 'error')
   let log = ''
   let said = ''
   process.stderr!.on('data', (text: Buffer) => (log += text.toString()))

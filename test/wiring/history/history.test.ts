@@ -1,6 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import pg from 'pg'
-import { MINUTE } from '../../../src/base/clock.ts'
 import { syncData } from '../../../src/contract/sync-data.ts'
 import { teamChat } from '../../../src/contract/team-chat.ts'
 import { openPostgres } from '../../../src/storage/engine/postgres.ts'
@@ -8,19 +6,22 @@ import { clientOf, makeAccount, type Client } from '../../support/account.ts'
 import { channelOf } from '../../support/chat.ts'
 import { makeClock } from '../../support/clock.ts'
 import { bytesOf } from '../../support/contents.ts'
-import { freshName, programs, startPostgres, type Cluster } from '../../support/postgres.ts'
+import { freshName, programs } from '../../support/postgres.ts'
 import { makeRandom, type Random } from '../../support/random.ts'
 import { s3Environment, s3OfFile } from '../../support/s3.ts'
-import { lineOfTest, type Fate, type Line } from '../../support/s3-line.ts'
+import { lineOfTest } from '../../support/s3-line.ts'
 import { folderOfTest } from '../../support/server.ts'
 import { assertAccount, assertRoom } from './checks.ts'
+import { onePostgres, patroniPair, type HistoryDatabase } from './database.ts'
 import { Device } from './device.ts'
+import { chosenFaults, faultsOf, type Fault, type Ground } from './faults.ts'
 import { LIST, nothingAsked, type Asked } from './recorded.ts'
 import { startServers, type Servers } from './servers.ts'
 
 const ROUNDS = Number(process.env['HISTORY_ROUNDS'] ?? 1)
 const FROM = Number(process.env['HISTORY_FROM'] ?? 1)
-const SERVERS = 3
+/** Without them, every round plays the usual ones. */
+const FAULTS = chosenFaults(process.env['HISTORY_FAULTS'])
 const ACCOUNTS = 4
 /** Devices of each account that write; one more only reads. */
 const WRITERS = 2
@@ -28,17 +29,16 @@ const WRITERS = 2
 const SILENT = 30
 /** Operations of each writing device in a round. */
 const STEPS = 30
+/** Between further operations, while faults go on; ms. */
+const SLOW = 300
 /** Of so many rounds, the second begins with a restore. */
 const RESTORED = 10
 const CONTENTS = [bytesOf(100, 1), bytesOf(20_000, 2), bytesOf(100_000, 3), bytesOf(150_000, 4)]
 
-/** What can fail. */
-interface Ground {
-  servers: Servers
+/** What the servers hold, and for whom. */
+interface Site extends Ground {
   token: string
   room: number
-  database: string
-  store: Line
 }
 
 interface Member {
@@ -48,38 +48,22 @@ interface Member {
   reader: Device
 }
 
+function report(seed: number, faults: readonly Fault[], ms: number): void {
+  console.log(`Round ${seed}: ${faults.map(({ name }) => name).join(', ')}; ${Math.round(ms / 1_000)} s`)
+}
+
 describe.skipIf(programs === undefined)(
   'three servers under load while servers, clocks, database and store fail',
   () => {
-    let cluster: Cluster
+    let cluster: HistoryDatabase
     beforeAll(async () => {
-      cluster = await startPostgres()
+      cluster = await (FAULTS?.includes('failover') ? patroniPair() : onePostgres())
     })
     afterAll(() => cluster.stop())
     const s3 = s3OfFile()
 
-    async function cutConnections(database: string): Promise<void> {
-      const client = new pg.Client(`${cluster.url}/postgres`)
-      await client.connect()
-      await client.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [database])
-      await client.end()
-    }
-
-    /** The store refuses, loses and cuts off some requests for a while. */
-    async function failStore(store: Line, random: Random): Promise<void> {
-      const fates: Fate[] = [
-        { answer: { status: 500, code: 'InternalError' } },
-        { answer: { status: 503, code: 'SlowDown' } },
-        { loseAnswer: true },
-        { cutAfter: 1 },
-      ]
-      store.decide(() => (random.below(2) === 0 ? random.of(fates) : undefined))
-      await new Promise((resolve) => setTimeout(resolve, 500 + random.below(1_000)))
-      store.decide(() => undefined)
-    }
-
     /** The room becomes so large that the feeds of its members take its messages over, while these are sent. */
-    async function grow({ servers, database: name, token, room }: Ground, random: Random): Promise<void> {
+    async function grow({ servers, database: name, token, room }: Site, random: Random): Promise<void> {
       const database = await openPostgres(await cluster.database(name))
       const ground = { url: servers.any(random), database, clock: makeClock() }
       const silent: number[] = []
@@ -97,23 +81,6 @@ describe.skipIf(programs === undefined)(
         status = reply?.status ?? 0
         if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 100))
       }
-    }
-
-    /** What fails in a round: everything once, in an order that the seed decides. */
-    function faults({ servers, database, store }: Ground, random: Random): (() => Promise<void>)[] {
-      const all = [
-        () => servers.kill(random.below(SERVERS)),
-        () => servers.kill(random.below(SERVERS)),
-        () => servers.pause(random.below(SERVERS), 300 + random.below(700)),
-        () => cutConnections(database),
-        () => failStore(store, random),
-        () => servers.setClock(random.below(SERVERS), (random.below(20) - 10) * MINUTE),
-        () => cluster.crash().then(() => cluster.start()),
-      ]
-      return all
-        .map((fault) => ({ fault, at: random.below(1_000) }))
-        .sort((a, b) => a.at - b.at)
-        .map(({ fault }) => fault)
     }
 
     async function addMembers(
@@ -147,8 +114,10 @@ describe.skipIf(programs === undefined)(
     }
 
     let serial = 0
-    async function write(device: Device, random: Random, steps = STEPS): Promise<void> {
-      for (let step = 0; step < steps; step += 1) {
+    /** At least so many operations, then slowly on until something else is over. */
+    async function write(device: Device, random: Random, steps = STEPS, isOver = () => true): Promise<void> {
+      for (let step = 0; step < steps || !isOver(); step += 1) {
+        if (step >= steps) await new Promise((resolve) => setTimeout(resolve, SLOW))
         const kind = random.below(100)
         const name = `${(serial += 1)}`
         if (kind < 30) await device.note(`note-${name}`)
@@ -160,18 +129,15 @@ describe.skipIf(programs === undefined)(
     }
 
     /** What is written after a backup is lost by its restore, which every device notices. */
-    async function goBack(ground: Ground, members: readonly Member[], random: Random): Promise<void> {
+    async function goBack(ground: Site, members: readonly Member[], random: Random): Promise<void> {
       const { servers } = ground
       await servers.backUp()
       const before = structuredClone(members.map(({ asked }) => asked))
       const devices = members.flatMap(({ reader, writers }) => [reader, ...writers])
       await Promise.all(devices.map((device) => write(device, random, STEPS / 2)))
       ground.database = freshName()
-      const bucket = await s3.bucket()
-      await servers.goBack({
-        SVC_DATABASE: await cluster.database(ground.database),
-        SVC_BLOBS: bucket.address({ endpoint: ground.store.url }),
-      })
+      await cluster.database(ground.database)
+      await servers.goBack({ database: ground.database, bucket: (await s3.bucket()).name })
       for (const [index, { asked }] of members.entries()) Object.assign(asked, before[index])
       for (const device of devices) while (await device.follow());
     }
@@ -186,11 +152,15 @@ describe.skipIf(programs === undefined)(
       const readers = members.map(async ({ reader }) => {
         while (!isOver) await reader.follow(1)
       })
-      const writers = members.flatMap((member) => member.writers.map((device) => write(device, random)))
+      let isCalm = false
+      const writers = members.flatMap((member) =>
+        member.writers.map((device) => write(device, random, STEPS, () => isCalm)),
+      )
       for (const event of events) {
         await new Promise((resolve) => setTimeout(resolve, 200 + random.below(400)))
         await event()
       }
+      isCalm = true
       await Promise.all(writers)
       isOver = true
       await Promise.all(readers)
@@ -218,19 +188,23 @@ describe.skipIf(programs === undefined)(
         const name = freshName()
         const bucket = await s3.bucket()
         const store = await lineOfTest(bucket.endpoint)
-        const address = bucket.address({ endpoint: store.url })
-        const shared = { SVC_DATABASE: await cluster.database(name), SVC_BLOBS: address, ...s3Environment }
-        const servers = await startServers(await folderOfTest(), SERVERS, shared)
+        await cluster.database(name)
+        const places = { hosts: cluster.hosts, database: name, store: store.url, bucket: bucket.name }
+        const isCut = FAULTS !== undefined
+        const servers = await startServers(await folderOfTest(), { ...places, env: s3Environment }, { isCut })
         try {
           const { members, ...found } = await addMembers(servers, makeRandom(FROM))
-          const ground = { servers, database: name, store, ...found }
+          const ground = { servers, cluster, database: name, store, ...found }
           for (let seed = FROM; seed < FROM + ROUNDS; seed += 1) {
             const random = makeRandom(seed)
             try {
               if ((seed - FROM) % RESTORED === 1) await goBack(ground, members, random)
-              const events = faults(ground, random)
+              const faults = faultsOf(ground, random, FAULTS)
+              const events = faults.map((fault) => fault.play)
+              const began = performance.now()
               if (seed === FROM) events.splice(1, 0, () => grow(ground, random))
               await play(members, events, random)
+              if (FAULTS) report(seed, faults, performance.now() - began)
             } catch (error) {
               throw new Error(`Round ${seed} fails: ${(error as Error).message}`, { cause: error })
             }

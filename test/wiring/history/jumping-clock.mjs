@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
-const real = Date.now.bind(Date)
+const RealDate = Date
 let offset = 0
 const read = () => {
   try {
@@ -13,4 +13,8 @@ const read = () => {
 }
 read()
 setInterval(read, 20).unref()
-Date.now = () => real() + offset
+const now = () => RealDate.now() + offset
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+})
