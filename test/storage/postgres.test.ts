@@ -446,6 +446,9 @@ describe.skipIf(missing)('a database of Postgres', () => {
     const { database: other } = await made()
     await fillPostgres(other, copy.at)
     expect(await other.damage(false)).toEqual([])
+    const planned = sql<{ rows: number }>`select reltuples::int as rows from pg_class where relname = 'nodes'`
+    const { rows: statistics } = await planned.execute(other.read.q)
+    expect(statistics, 'the planner knows how many rows came').toEqual([{ rows: folders.length + 3 }])
     for (const table of ['users', 'nodes', 'contents', 'counters', 'changes', 'instance'] as const) {
       const all = (on: Database['read']) => on.q.selectFrom(table).selectAll().execute()
       const rows = (await all(database.read)).map((row) => JSON.stringify(row)).sort()

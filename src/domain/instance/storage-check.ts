@@ -111,6 +111,7 @@ export function makeStorageCheck(parts: Parts) {
     // A damaged file may return anything: findings about rows would be meaningless.
     if (unusable.length > 0)
       return { problems: unusable, truncated: [], checked: nothing, orphans: { blobs: 0, bytes: 0 } }
+    await database.refreshStatistics()
     const rows = await findRowProblems()
     if (options.repair && rows.some(({ repairable }) => repairable)) await repairAll(rows)
     const checked = { ...(await rowCounts(database.read)), ...(await contents.sum()) }

@@ -151,6 +151,11 @@ export interface Database {
   watch(): ChangeWatch
   /** Damage found by the engine, at most about a hundred items; `quick` does not compare indexes with their tables. */
   damage(quick: boolean): Promise<Damage[]>
+  /**
+   * Lets the query planner of Postgres know how many rows there are, before queries over whole tables: it has no statistics after a
+   * move or an upgrade of Postgres, and joins tables row by row then.
+   */
+  refreshStatistics(): Promise<void>
   /** Returns free space to the disk; blocks other writers until it is done. Returns the bytes before and after. */
   vacuum(): Promise<{ before: number; after: number }>
   /**

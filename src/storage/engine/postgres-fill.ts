@@ -103,4 +103,5 @@ export async function fillPostgres(database: Database, from: Reader) {
       await fillCounters(tx, from, tables)
     })
   })
+  await database.refreshStatistics()
 }

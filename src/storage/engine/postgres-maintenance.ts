@@ -14,6 +14,12 @@ export async function damageOf(on: Reader): Promise<Damage[]> {
   return rows.map(({ name, tbl }) => ({ text: `${name} of ${tbl} is not valid: rows may break it.` }))
 }
 
+/** Leaves out tables that another connection examines or alters. */
+export async function refreshStatistics({ q }: Reader): Promise<void> {
+  const tables = (await q.introspection.getTables()).map(({ name }) => sql.table(name))
+  await sql`analyze (skip_locked) ${sql.join(tables)}`.execute(q)
+}
+
 /** Rewrites every table; blocks other writers. Returns the bytes of the database before and after. */
 export async function vacuum({ q }: Reader): Promise<{ before: number; after: number }> {
   const size = async () => {

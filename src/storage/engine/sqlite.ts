@@ -141,7 +141,7 @@ function connectAgain(file: string, guard: FileGuard): SqliteHandle {
 const maintenanceOf = (
   connect: () => SqliteHandle,
   writer: Connection,
-): Pick<Database, 'damage' | 'vacuum' | 'describe' | 'clock'> => ({
+): Pick<Database, 'damage' | 'refreshStatistics' | 'vacuum' | 'describe' | 'clock'> => ({
   clock: () => Promise.resolve(undefined),
   async damage(quick) {
     const connection = new Connection(connect())
@@ -151,6 +151,7 @@ const maintenanceOf = (
       connection.close()
     }
   },
+  refreshStatistics: () => Promise.resolve(),
   async vacuum() {
     const connection = new Connection(connect())
     try {
