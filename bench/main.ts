@@ -24,7 +24,7 @@ import {
 } from './desktop.ts'
 import { flushTime, runWithSlowFlush } from './flush.ts'
 import { folderList } from './folder-list.ts'
-import { help } from './help.ts'
+import { filesList, help, start, whoami } from './start-up.ts'
 import { login, login2fa } from './login.ts'
 import { longPoll } from './long-poll.ts'
 import { largeRoom, largeRoomPostgres } from './large-room.ts'
@@ -103,6 +103,9 @@ const figures: readonly Figure[] = [
   login,
   login2fa,
   help,
+  whoami,
+  filesList,
+  start,
   userList,
   search,
   noopWork,

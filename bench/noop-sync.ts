@@ -1,6 +1,6 @@
 import { makeAccount, withService } from './account.ts'
 import type { Figure, Rounds } from './figure.ts'
-import { startNode } from './help.ts'
+import { startNode } from './start-up.ts'
 import { duration, interleave } from './rounds.ts'
 import { noteOf, sha256Of } from './samples.ts'
 import { filesOf, seedFiles, type SeedFile } from './seeds.ts'
