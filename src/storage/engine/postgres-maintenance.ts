@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import type { Damage, Reader } from './database.ts'
+import type { Damage, Database, Reader } from './database.ts'
 
 /** Constraints and indexes that Postgres has marked as not valid. */
-export async function damageOf(on: Reader): Promise<Damage[]> {
+async function damageOf(on: Reader): Promise<Damage[]> {
   const { rows } = await sql<{ name: string; tbl: string }>`
     select conname as name, conrelid::regclass::text as tbl from pg_constraint
     where not convalidated and connamespace = current_schema()::regnamespace
@@ -15,13 +15,13 @@ export async function damageOf(on: Reader): Promise<Damage[]> {
 }
 
 /** Leaves out tables that another connection examines or alters. */
-export async function refreshStatistics({ q }: Reader): Promise<void> {
+async function refreshStatistics({ q }: Reader): Promise<void> {
   const tables = (await q.introspection.getTables()).map(({ name }) => sql.table(name))
   await sql`analyze (skip_locked) ${sql.join(tables)}`.execute(q)
 }
 
 /** Rewrites every table; blocks other writers. Returns the bytes of the database before and after. */
-export async function vacuum({ q }: Reader): Promise<{ before: number; after: number }> {
+async function vacuum({ q }: Reader): Promise<{ before: number; after: number }> {
   const size = async () => {
     const { rows } = await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(q)
     return rows[0]!.bytes
@@ -33,15 +33,26 @@ export async function vacuum({ q }: Reader): Promise<{ before: number; after: nu
 }
 
 /** The clock of the server, epoch ms. */
-export async function clockOf({ q }: Reader): Promise<number> {
+async function clockOf({ q }: Reader): Promise<number> {
   const { rows } = await sql<{ now: number }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(q)
   return rows[0]!.now
 }
 
 /** Facts for `doctor`. */
-export async function describe({ q }: Reader): Promise<Record<string, string>> {
+async function describe({ q }: Reader): Promise<Record<string, string>> {
   const { rows } = await sql<Record<string, string>>`select 'PostgreSQL' as engine,
     current_setting('server_version') as version, current_setting('fsync') as fsync, 'on' as synchronous_commit,
     current_setting('full_page_writes') as full_page_writes`.execute(q)
   return rows[0]!
 }
+
+/** Maintenance operations for administrators. */
+export const maintenanceOf = (
+  read: Reader,
+): Pick<Database, 'damage' | 'refreshStatistics' | 'vacuum' | 'describe' | 'clock'> => ({
+  damage: () => damageOf(read),
+  refreshStatistics: () => refreshStatistics(read),
+  vacuum: () => vacuum(read),
+  clock: () => clockOf(read),
+  describe: () => describe(read),
+})

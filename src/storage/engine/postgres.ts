@@ -12,7 +12,7 @@ import { copyToFile } from './postgres-copy.ts'
 import { makePostgresHosts } from './postgres-hosts.ts'
 import { NAMES, migrationNumber, processName } from './postgres-peers.ts'
 import { makeLivenessCheck } from './postgres-liveness.ts'
-import { clockOf, damageOf, describe, refreshStatistics, vacuum } from './postgres-maintenance.ts'
+import { maintenanceOf } from './postgres-maintenance.ts'
 import { makePostgresListener, makePostgresNotifier, makePostgresPeers } from './postgres-notifications.ts'
 import { fromOpeningError, fromPostgresError, isStale } from './postgres-errors.ts'
 import { makeWriters } from './postgres-writers.ts'
@@ -176,12 +176,8 @@ export async function openPostgres(
     onMoved: check.onMoved,
     onFailure: () => undefined,
     watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
-    damage: () => damageOf(read),
-    refreshStatistics: () => refreshStatistics(read),
-    vacuum: () => vacuum(read),
+    ...maintenanceOf(read),
     check: () => write({}, () => Promise.resolve()),
-    clock: () => clockOf(read),
-    describe: () => describe(read),
     close: () =>
       (closed ??= writers.idle().then(async () => {
         await notifier.idle()
