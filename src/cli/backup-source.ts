@@ -49,8 +49,17 @@ export function passphraseSource(
     wasUsed: () => passphrase !== undefined,
     isGiven: passphraseFile !== undefined || passphraseStdin,
     chosen: () => (passphrase ??= choose()),
-    known: () =>
-      (passphrase ??= readGiven().then((found) => found ?? io.askSecret('Passphrase of the backups:', flags))),
+    known: (place) =>
+      (passphrase ??= readGiven().then(
+        (found) =>
+          found ??
+          io.askSecret('Passphrase of the backups:', flags).catch((error: unknown) => {
+            if (io.interactive || place === undefined) throw error
+            throw usage(
+              `The backups in ${place} are encrypted, and no key of this machine opens them. ${(error as Error).message}`,
+            )
+          }),
+      )),
   }
 }
 

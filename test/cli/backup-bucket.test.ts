@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { runCommandWith, startCommandWith } from '../support/command.ts'
+import { ended, runCommandWith, startCommandWith } from '../support/command.ts'
 import { bytesOf } from '../support/contents.ts'
 import { clientOf, startServe } from '../support/outside.ts'
 import { s3Environment, s3OfFile } from '../support/s3.ts'
+import { lineOfTest, type Fate } from '../support/s3-line.ts'
 import { folderOfTest } from '../support/server.ts'
 
 // Backups and streams in an S3 bucket, by the built command.
@@ -66,7 +67,15 @@ test('a bucket holds backups: created, listed, verified, tried, restored and rem
     ),
   ).toMatchObject({ code: 0 })
   await ok('storage', 'check', '--data-dir', target)
-  await ok('backup', 'extract', 'latest', '--from', to, '--user', 'ada', '--path', '/', '--to', join(folder, 'out'))
+  const ofAda = ['--from', to, '--user', 'ada']
+  expect(await ok('backup', 'show', 'latest', '--from', to)).toContain(`Place     ${to}`)
+  expect(await ok('backup', 'ls', 'latest', ...ofAda)).toMatch(/\/small\.txt$/m)
+  expect(Buffer.from(await ok('backup', 'cat', 'latest', ...ofAda, '--path', '/small.txt'))).toEqual(
+    Buffer.from(bytesOf(100).toString()),
+  )
+  expect(await svc('backup', 'cat', 'latest', ...ofAda, '--path', '/none')).toMatchObject({ code: 5, stdout: '' })
+  await ok('backup', 'extract', 'latest', ...ofAda, '--path', '/', '--to', join(folder, 'out'))
+  expect(await readFile(join(folder, 'out', 'other.bin'))).toEqual(bytesOf(70_000, 7))
 
   // Damaged objects are named, and stored again as far as the new backup needs them.
   const objects = (await bucket.objects()).filter((name) => name.includes('objects/'))
@@ -190,10 +199,16 @@ test('a bucket that cannot be used says why', async () => {
     code: 2,
     stderr: expect.stringContaining('characters that no key has') as string,
   })
-  const wrong = { ...env, BACKUP_AWS_ACCESS_KEY_ID: 'WRONG' }
+  // The key of backups is never completed with parts of the other one.
+  const half = { ...env, BACKUP_AWS_ACCESS_KEY_ID: 'WRONG', AWS_SESSION_TOKEN: 'of-the-other-key' }
+  expect(await runCommandWith(half, 'backup', 'create', '--to', to)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('set BACKUP_AWS_ACCESS_KEY_ID and BACKUP_AWS_SECRET_ACCESS_KEY') as string,
+  })
+  const wrong = { ...half, BACKUP_AWS_SECRET_ACCESS_KEY: 'wrong' }
   expect(await runCommandWith(wrong, 'backup', 'create', '--to', to)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('does not know the access key') as string,
+    stderr: expect.stringContaining('correct BACKUP_AWS_ACCESS_KEY_ID') as string,
   })
   expect(await svc('backup', 'list', '--from', to)).toMatchObject({
     code: 5,
@@ -201,5 +216,66 @@ test('a bucket that cannot be used says why', async () => {
   })
   await s3.deny('all')
   onTestFinished(() => s3.deny('nothing'))
-  expect(await create(to)).toMatchObject({ code: 1, stderr: expect.stringContaining('denies access') as string })
+  expect(await create(to)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      'denies access: give the key the rights to list the bucket and to read and write its objects.',
+    ) as string,
+  })
+})
+
+test('a bucket that fails for a while is asked again, and one that goes on says what to do', async () => {
+  const { bucket, svc, ok } = await scene()
+  const line = await lineOfTest(bucket.endpoint)
+  const to = bucket.address({ prefix: 'cloud', endpoint: line.url })
+  let failures = 0
+  let headers = 0
+  line.decide(({ method, url }) => {
+    // The store did what the lost response would have said, and refuses the repetition.
+    if (method === 'PUT' && url.includes('svc-backup.json')) {
+      headers += 1
+      return headers === 1 ? { loseAnswer: true } : { answer: { status: 412, code: 'PreconditionFailed' } }
+    }
+    failures += 1
+    if (failures % 4 === 1) return { answer: { status: 503, code: 'SlowDown' } }
+    if (failures % 4 === 2 && method === 'PUT') return { loseAnswer: true }
+    return failures % 4 === 3 ? { cutAnswerAfter: 10 } : undefined
+  })
+  await ok('backup', 'create', '--to', to)
+  expect(await ok('backup', 'verify', '--from', to)).toContain('all intact')
+  const lasting: [Fate, number, string][] = [
+    [{ answer: { status: 503, code: 'SlowDown' } }, 7, 'Try again in a moment.'],
+    [{ cutAnswerAfter: 0 }, 7, 'Try again in a moment.'],
+    [{ answer: { status: 403, code: 'RequestTimeTooSkewed' } }, 1, 'set the clock of this machine'],
+    [{ answer: { status: 507 } }, 1, 'is full'],
+  ]
+  for (const [fate, code, text] of lasting) {
+    line.decide(() => fate)
+    expect(await svc('backup', 'create', '--to', to)).toMatchObject({
+      code,
+      stdout: '',
+      stderr: expect.stringContaining(text) as string,
+    })
+  }
+})
+
+test('a stream to a bucket that is silent ends when it is told to, and says what may be missing', async () => {
+  const { bucket, env } = await scene()
+  const line = await lineOfTest(bucket.endpoint)
+  const child = startCommandWith(env, 'backup', 'stream', '--to', bucket.address({ endpoint: line.url }))
+  const end = ended(child)
+  onTestFinished(() => void child.kill('SIGKILL'))
+  await new Promise<void>((resolve) => child.stdout!.once('data', () => resolve()))
+  const asked = new Promise<void>((resolve) =>
+    line.decide(() => {
+      resolve()
+      return { silence: true }
+    }),
+  )
+  await asked
+  child.kill('SIGTERM')
+  expect(await end).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('its last changes may be missing') as string,
+  })
 })

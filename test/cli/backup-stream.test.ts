@@ -371,7 +371,10 @@ test('a target that is away or full does not stop the server, and catches up', a
   await rename(to, `${to}-away`)
   await addUser(dataDir, 'bob')
   await stream.said('The changes follow when it can be written')
-  expect(await runCommand(dataDir, 'backup', 'stream', '--status')).toMatchObject({ code: 3 })
+  expect(await runCommand(dataDir, 'backup', 'stream', '--status')).toMatchObject({
+    code: 3,
+    stdout: expect.stringContaining('are gone: is the disk mounted?') as string,
+  })
   await rename(`${to}-away`, to)
   await stream.said('is written again')
   await settled(dataDir)

@@ -9,6 +9,7 @@ import { Busy, DiskFull } from '../../src/base/errors.ts'
 import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { parseS3Location } from '../../src/storage/contents/blobs/s3-location.ts'
 import { ConnectionLost, fromS3Error } from '../../src/storage/contents/blobs/s3-errors.ts'
+import { makeRequests } from '../../src/storage/contents/blobs/s3-request.ts'
 import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
 import { bytesOf, chunked, filesBelow, sha256Of } from '../support/contents.ts'
 import { s3Keys, s3OfFile } from '../support/s3.ts'
@@ -26,7 +27,7 @@ async function world(tuning: Partial<S3Tuning> = {}) {
   const place = bucket.place({ endpoint: line.url })
   const store = await openS3(place, scratch, { tries: 4, pause: 2, ...tuning })
   onTestFinished(() => store.close())
-  return { bucket, line, scratch, store, put: (content: Uint8Array) => store.put(source(content), Infinity) }
+  return { bucket, line, place, scratch, store, put: (content: Uint8Array) => store.put(source(content), Infinity) }
 }
 
 const source = (content: Uint8Array) => chunked(content, 100_000) as unknown as AsyncIterable<Uint8Array>
@@ -106,10 +107,22 @@ describe('a connection to an S3 store that breaks', () => {
   })
 
   test('is given up when nothing comes any more', async () => {
-    const { line, store } = await world({ silence: 30, tries: 2 })
+    const { line, store } = await world({ silence: 500, tries: 2 })
     line.decide(() => ({ silence: true }))
     await expect(store.size(sha256Of('any'))).rejects.toThrow(/is silent/)
     expect(line.asked).toHaveLength(2)
+  })
+
+  test('is tried less often than one that refuses, where each time is long', async () => {
+    const { line, place } = await world()
+    const requests = makeRequests(place, { silence: 500, tries: 5, silentTries: 2, pause: 2 })
+    line.decide(() => ({ silence: true }))
+    await expect(requests.ask({ method: 'GET' })).rejects.toThrow(/is silent/)
+    expect(line.asked).toHaveLength(2)
+    line.decide(() => ({ answer: { status: 503 } }))
+    await expect(requests.ask({ method: 'GET' })).rejects.toThrow('Try again in a moment')
+    expect(line.asked).toHaveLength(7)
+    requests.close()
   })
 
   test('ends with the store', async () => {
@@ -219,7 +232,7 @@ describe('the check of an S3 store says', () => {
     [403, 'AccessDenied', 'give the key the rights'],
     [403, 'InvalidAccessKeyId', 'correct AWS_ACCESS_KEY_ID'],
     [403, 'SignatureDoesNotMatch', 'correct AWS_SECRET_ACCESS_KEY'],
-    [403, 'RequestTimeTooSkewed', 'set its clock'],
+    [403, 'RequestTimeTooSkewed', 'set the clock of this machine'],
     [400, 'ExpiredToken', 'AWS_SESSION_TOKEN'],
     [404, 'NoSuchBucket', 'There is no bucket'],
     [301, 'PermanentRedirect', 'write region=eu-west-1', { 'x-amz-bucket-region': 'eu-west-1' }],

@@ -28,7 +28,7 @@ export const passphrase = command({
     if (flags.check && (newPassphraseFile !== undefined || newPassphraseStdin))
       throw usage('--check changes nothing: omit the new passphrase.')
     if (passphraseStdin && newPassphraseStdin) throw usage('Only one of the passphrases can come from standard input.')
-    const [{ backupFolder, withInstallation }, { changePassphrase }] = await Promise.all([
+    const [{ anotherPlace, backupFolder, withInstallation }, { changePassphrase }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../wiring/backups/passphrase-change.ts'),
     ])
@@ -36,7 +36,10 @@ export const passphrase = command({
     const passphrases = passphraseSource(io, flags)
     const folder = await backupFolder(lookup, flags.check ? { ...passphrases, isGiven: true } : passphrases)
     if (!folder.header.encrypted)
-      throw new Exit(6, `The backups in ${folder.folder} are not encrypted: start an encrypted folder beside them.`)
+      throw new Exit(
+        6,
+        `The backups in ${folder.folder} are not encrypted. Encrypted ones need ${anotherPlace(folder.folder)}.`,
+      )
     const ofOwn = (record: (backups: Backups) => Promise<void>) =>
       withInstallation(lookup, async (local) => {
         // Only backups of its own installation are recorded.

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { isDeepStrictEqual } from 'node:util'
 import pLimit from 'p-limit'
-import { MINUTE, SECOND } from '../../base/clock.ts'
+import { errorCode } from '../../base/errors.ts'
+import { SECOND } from '../../base/clock.ts'
 import { readObject } from '../contents/blobs/s3-read.ts'
 import { factsOf } from '../contents/blobs/s3-removal.ts'
 import { makeRequests, type S3Body, type S3Requests } from '../contents/blobs/s3-request.ts'
 import { listed } from '../contents/blobs/s3-listing.ts'
-import { parseS3Location, type S3Credentials, type S3Location } from '../contents/blobs/s3-location.ts'
+import { parseS3Location, type S3Credentials, type S3Location, type S3Usage } from '../contents/blobs/s3-location.ts'
 import { S3Failure } from '../contents/blobs/s3-errors.ts'
 import { fieldsOf, partsXml } from '../contents/blobs/s3-xml.ts'
+import { commandLine } from '../../base/shell-words.ts'
 import { objectAt } from './repository-path.ts'
 import type { Bytes } from './stream-cipher.ts'
 
@@ -22,7 +24,7 @@ const WHOLE = 8 * MIB
 const PART = 16 * MIB
 const MAX_PARTS = 10_000
 const PAGE = 1_000
-const REQUESTS = { tries: 5, pause: 200, silence: MINUTE }
+const REQUESTS = { tries: 5, pause: 200, silence: 20 * SECOND, silentTries: 3 }
 /** Objects removed concurrently. */
 const WIDTH = 16
 
@@ -30,10 +32,10 @@ const WIDTH = 16
 export class RemovalDenied extends Error {
   override name = 'RemovalDenied'
   readonly exitCode = 4
-  constructor(place: string, cause: unknown) {
+  constructor(name: string, address: string, cause: unknown) {
     super(
-      `The key may not remove anything from ${place}. Run svc backup prune with a key that may, on a machine that nobody who attacks the server reaches, ` +
-        'or let a rule of the bucket expire old versions.',
+      `The key may not remove anything from ${name}. Let a rule of the bucket expire old versions, or use a key that may, ` +
+        `on a machine that nobody who attacks the server reaches: ${commandLine({}, ['backup', 'prune', '--from', address])}`,
       { cause },
     )
   }
@@ -44,20 +46,44 @@ interface Bucket {
   requests: S3Requests
 }
 
-const buckets = new Map<string, Bucket>()
-
-/** Makes a bucket usable by its address in this process. Throws `BadS3Location`. */
-export function openBucket(address: string, credentials: S3Credentials): void {
-  const location = parseS3Location(address, credentials)
-  if (isDeepStrictEqual(buckets.get(address)?.location, location)) return
-  buckets.set(address, { location, requests: makeRequests(location, REQUESTS) })
+interface OpenBucket extends Bucket {
+  owners: number
 }
 
-function bucketOf(path: string): Bucket & { name: string } {
+const buckets = new Map<string, OpenBucket>()
+
+/**
+ * Makes a bucket usable by its address until the returned function is called by every owner. `job` ends its requests; that of the first owner
+ * counts. Throws `BadS3Location`.
+ */
+export function openBucket(
+  address: string,
+  credentials: S3Credentials,
+  { job, ...usage }: S3Usage & { job?: AbortSignal | undefined } = {},
+): () => void {
+  const location = parseS3Location(address, credentials, usage)
+  const known = buckets.get(address)
+  const opened =
+    known && isDeepStrictEqual(known.location, location)
+      ? known
+      : { location, requests: makeRequests(location, REQUESTS, job), owners: 0 }
+  buckets.set(address, opened)
+  opened.owners += 1
+  let isOpen = true
+  return () => {
+    if (isOpen) opened.owners -= 1
+    isOpen = false
+    if (opened.owners > 0) return
+    opened.requests.close()
+    if (buckets.get(address) === opened) buckets.delete(address)
+  }
+}
+
+function bucketOf(path: string): Bucket & { address: string; name: string } {
   const { address, name } = objectAt(path)
   const bucket = buckets.get(address)
   if (!bucket) throw new Error(`The bucket ${address} was not opened.`)
-  return { ...bucket, name }
+  return { ...bucket, address, name }
 }
 
 const notFound = (path: string, cause?: unknown): Error =>
@@ -154,11 +180,26 @@ export async function putNewObject(path: string, content: Uint8Array): Promise<v
     body: memory(Buffer.from(content)),
     headers: { 'if-none-match': '*' },
   } as const
-  await requests.ask(request).catch((error: unknown) => {
+  try {
+    await requests.ask(request)
+  } catch (error) {
+    if (!(error instanceof S3Failure)) throw error
     // Stores that do not know the condition have been asked before.
-    if (error instanceof S3Failure && error.status === 501) return requests.ask({ ...request, headers: {} })
-    throw error instanceof S3Failure && error.status === 412 ? exists() : error
-  })
+    if (error.status === 501) await requests.ask({ ...request, headers: {} })
+    else if (error.status !== 412) throw error
+    // It may be this one, if the response to an earlier attempt was lost.
+    else if (!(await contentOf(path))?.equals(content)) throw exists()
+  }
+}
+
+async function contentOf(path: string): Promise<Buffer | undefined> {
+  try {
+    const file = await openObject(path)
+    return await buffer(file.read(0, file.size))
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** Bytes of an object; undefined if it does not exist. */
@@ -196,11 +237,11 @@ export async function removeObjects(paths: readonly string[]): Promise<void> {
   let denied: Error | undefined
   const remove = async (path: string): Promise<void> => {
     if (denied) return
-    const { requests, location, name } = bucketOf(path)
+    const { requests, location, address, name } = bucketOf(path)
     await requests.ask({ method: 'DELETE', key: name }).catch((error: unknown) => {
       const isDenied = error instanceof S3Failure && (error.status === 403 || error.status === 405)
       if (!isDenied) throw error
-      denied = new RemovalDenied(location.name, error)
+      denied = new RemovalDenied(location.name, address, error)
     })
   }
   await Promise.all(paths.map((path) => limit(remove, path)))

@@ -7,6 +7,9 @@ const BUCKET = /^s3:\/\//
 
 export const isBucket = (place: string): boolean => BUCKET.test(place)
 
+/** What to give instead of a place. */
+export const anotherPlace = (place: string): string => (isBucket(place) ? 'another bucket or prefix' : 'another folder')
+
 /** The name of a repository: an absolute path, or the address of a bucket. */
 export const repositoryName = (text: string): string => (isBucket(text) ? text : resolve(text))
 

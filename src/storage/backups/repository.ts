@@ -10,7 +10,7 @@ import { syncFolder } from '../../host/durable-files.ts'
 import { clearUnfinished } from '../../host/unfinished-files.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { namesIn, openBytes, readAll } from './file-bytes.ts'
-import { isBucket, within } from './repository-path.ts'
+import { anotherPlace, isBucket, within } from './repository-path.ts'
 import { removeStored, replaceStored, storeNew } from './repository-files.ts'
 import { lockRepository, currentLocks, type RepositoryLock } from './lock.ts'
 import {
@@ -101,7 +101,8 @@ export const headerText = (header: RepositoryHeader): string => `${JSON.stringif
 /** What reading needs of a header; `problem` says why it was inferred from the backups beside it. */
 export type ReadableHeader = Partial<RepositoryHeader> & { encrypted: boolean; problem?: string | undefined }
 
-const WHAT_TO_DO = 'The backups beside it can be read and restored: store new ones in another folder.'
+const whatToDo = (place: string): string =>
+  `The backups beside it can be read and restored: store new ones in ${anotherPlace(place)}.`
 
 /** The text of the header in a folder; undefined if it is missing. */
 async function headerIn(folder: string): Promise<string | undefined> {
@@ -134,7 +135,7 @@ export async function repositoryAt(folder: string): Promise<RepositoryHeader | u
   const hasBackups = (await manifestNames(folder)).length > 0
   if (!hasBackups && problem) throw problem
   if (hasBackups)
-    throw new DamagedBackup(`${problem?.message ?? `${within(folder, HEADER_FILE)} is missing.`} ${WHAT_TO_DO}`)
+    throw new DamagedBackup(`${problem?.message ?? `${within(folder, HEADER_FILE)} is missing.`} ${whatToDo(folder)}`)
   return undefined
 }
 
@@ -164,8 +165,13 @@ export async function createRepository(
   }
   const foreign = (await namesIn(folder)).find((name) => !OWN_NAMES.has(name) && !UNFINISHED.test(name))
   if (foreign !== undefined)
-    throw new BadRepository(`${folder} contains other files (${foreign}): give an empty or a new folder.`, 6)
-  const lock = await lockRepository(within(folder, 'locks'), 'exclusive', 'the first backup')
+    throw new BadRepository(
+      `${folder} contains other files (${foreign}): give ${anotherPlace(folder)}, which is new or empty.`,
+      6,
+    )
+  const lock = await lockRepository(within(folder, 'locks'), 'exclusive', 'the first backup').catch((error: unknown) =>
+    Promise.reject(fromSystemError(error, folder) as Error),
+  )
   try {
     const made = await repositoryAt(folder)
     if (made) return made

@@ -90,9 +90,8 @@ export async function openStreamTarget(
   return {
     place: folder,
     async assertThere() {
-      await own.assertHeld()
       // A request to a bucket that is gone fails by itself, and each one costs time and money.
-      if (isBucket(folder) && performance.now() - lookedAt < MINUTE) return
+      if (isBucket(folder) && performance.now() - lookedAt < MINUTE) return own.assertHeld()
       lookedAt = performance.now()
       const found = await repositoryAt(folder)
       if (found?.repository !== header.repository)
@@ -100,6 +99,7 @@ export async function openStreamTarget(
           `The backups that were in ${folder} are gone${isBucket(folder) ? '.' : ': is the disk mounted?'}`,
           8,
         )
+      await own.assertHeld()
     },
     begin: () => beginChapter(folder, key, systemClock.now()),
     storeBase: (chapter, manifest) => storeBase(folder, chapter, manifest, key),

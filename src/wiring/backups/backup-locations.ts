@@ -20,7 +20,7 @@ import {
 } from '../../storage/backups/repository.ts'
 import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
-import { isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
+import { anotherPlace, isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
 import { chaptersIn } from '../../storage/backups/stream-files.ts'
@@ -35,17 +35,17 @@ import type { Local } from '../local-domain.ts'
 
 // Where backups are written and read: a shared folder or bucket, or one archive per backup.
 
-/** The name of a folder or bucket of backups, which can be used in this process from now on. Throws `BadS3Location`. */
-export const placeOf = (text: string, env = environment): string => openPlace(text, env)
+/** The name of a folder or bucket of backups, which can be used until this process, that of a command, ends. Throws `BadS3Location`. */
+export const placeOf = (text: string, env = environment): string => openPlace(text, env).place
 
-export { isBucket }
+export { anotherPlace, isBucket }
 
 /** How to get a passphrase when one is needed. */
 export interface Passphrases {
   /** For new encryption. */
   chosen(): Promise<string>
-  /** For existing encryption. */
-  known(): Promise<string>
+  /** For existing encryption; of the backups in `place`, to say so if there is nobody to ask. */
+  known(place?: string): Promise<string>
   /** Whether it was given explicitly: it is tested then, also where the key is kept. */
   isGiven?: boolean
   /** The binary logarithm of scrypt's N; about a second by default. */
@@ -153,16 +153,16 @@ async function existingTarget(
   passphrases: Passphrases,
 ): Promise<Target> {
   if (header.server_id !== domain.instance.identity.server_id)
-    throw new BadRepository(`${place} holds the backups of another server: give another folder.`, 8)
+    throw new BadRepository(`${place} holds the backups of another server: give ${anotherPlace(place)}.`, 8)
   if (encrypt && !header.encrypted)
-    throw new NotEncrypted(`The backups in ${place} were started without encryption: give another folder.`, 6)
+    throw new NotEncrypted(`The backups in ${place} were started without encryption: give ${anotherPlace(place)}.`, 6)
   let key: Uint8Array | undefined
   let problem: string | undefined
   if (header.encrypted) {
     key = await keptKey(directory.path, place, header.repository)
     if (key && !passphrases.isGiven) problem = await sealedKeyProblem(place)
     else {
-      key = await openKey(await sealedKeyOf(place), await passphrases.known())
+      key = await openKey(await sealedKeyOf(place), await passphrases.known(place))
       await keepKey(directory.path, header.repository, key)
     }
   }
@@ -244,7 +244,11 @@ async function openFolder(
   const kept = isKept ? await keptKey(dataDir, folder, header.repository!) : undefined
   if (kept)
     return { folder, header: { ...header, problem: header.problem ?? (await sealedKeyProblem(folder)) }, key: kept }
-  return { folder, header, key: await openKey(await sealedKeyOf(folder), await passphrases.known()) }
+  return {
+    folder,
+    header,
+    key: await openKey(await sealedKeyOf(folder), await passphrases.known(passphrases.isGiven ? undefined : folder)),
+  }
 }
 
 /** Every backup of a folder, oldest first; `damaged` says what is wrong with those whose manifest cannot be read. */

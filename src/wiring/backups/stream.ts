@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { Busy } from '../../base/errors.ts'
 import { HOUR, SECOND, systemClock } from '../../base/clock.ts'
 import { stream, type StreamState } from '../../domain/backups/streaming.ts'
 import { BadRepository, repositoryAt } from '../../storage/backups/repository.ts'
@@ -13,10 +14,14 @@ import { installationFiles } from '../installation/installation-files.ts'
 import { keepsOwnRows, openBlobs } from '../installation/storage.ts'
 import type { BackupContext } from './backup-context.ts'
 import { backupTarget, isArchiveName, type Passphrases } from './backup-locations.ts'
+import { openPlace } from '../installation/backup-place.ts'
 import { makeNotes } from '../backup-stream-status.ts'
 
 /** Each record of a bucket is an object, which is paid for, and read by itself for a restore. */
 const BUCKET = { collectEvery: SECOND, chapterLength: HOUR }
+
+/** How long a bucket is waited for when the stream is to end. */
+const GRACE = 5 * SECOND
 
 export interface StreamOptions {
   to: string
@@ -43,6 +48,15 @@ export async function streamBackups(
   const given = await readGiven(directory, env)
   if (!keepsOwnRows(given)) throw new BadRepository(POSTGRES, 2)
   if (isArchiveName(to)) throw new BadRepository(`${to} is an archive: a stream needs a folder.`, 2)
+  // What was collected is still stored after the signal, but a store that does not answer is not waited for.
+  const hanging = new AbortController()
+  const abandon = () =>
+    hanging.abort(
+      new Busy(`${to} did not answer: its last changes may be missing. The lock there expires within ten minutes.`),
+    )
+  let grace: NodeJS.Timeout | undefined
+  signal.addEventListener('abort', () => (grace = setTimeout(abandon, GRACE)))
+  const { close } = openPlace(to, env, hanging.signal)
   const blobs = await openBlobs(directory, given.values.blobs ?? '', env)
   await mkdir(scratchFolder(directory), { recursive: true, mode: 0o700 })
   const notes = makeNotes(directory)
@@ -81,6 +95,8 @@ export async function streamBackups(
       await into.close()
     }
   } finally {
+    clearTimeout(grace)
+    close()
     await blobs.close()
   }
 }

@@ -16,8 +16,9 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
   const none = { count: 0, newest: [] }
   const folder = (await domain.instance.settings.values())['backup.to']
   if (folder === '') return none
+  let close: (() => void) | undefined
   try {
-    openPlace(folder, environment)
+    ;({ close } = openPlace(folder, environment))
     const header = await repositoryAt(folder)
     if (!header) return { ...none, error: new NoBackups(folder).message }
     const key = header.encrypted ? await keptKey(directory.path, folder, header.repository) : undefined
@@ -44,6 +45,8 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
     }
   } catch (error) {
     return { ...none, error: (error as Error).message }
+  } finally {
+    close?.()
   }
 }
 

@@ -1,16 +1,28 @@
 import { openBucket } from '../../storage/backups/bucket.ts'
 import { isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
 
-/** The name of a folder or bucket of backups, which can be used in this process from now on. Throws `BadS3Location`. */
-export function openPlace(text: string, env: NodeJS.ProcessEnv): string {
+// Which right the key lacks on purpose: `backup-and-restore.md`, "Where the server cannot delete".
+const RIGHTS = 'list the bucket and to read and write its objects'
+
+/**
+ * The name of a folder or bucket of backups, which can be used in this process until `close`. `job` ends the requests to a bucket. Throws
+ * `BadS3Location`.
+ */
+export function openPlace(
+  text: string,
+  env: NodeJS.ProcessEnv,
+  job?: AbortSignal,
+): { place: string; close: () => void } {
   const place = repositoryName(text)
-  // Backups can have a key of their own, which may not remove anything.
-  const given = (name: string): string => env[`BACKUP_${name}`] ?? env[name] ?? ''
-  if (isBucket(place))
-    openBucket(place, {
-      accessKeyId: given('AWS_ACCESS_KEY_ID'),
-      secretAccessKey: given('AWS_SECRET_ACCESS_KEY'),
-      sessionToken: given('AWS_SESSION_TOKEN') || undefined,
-    })
-  return place
+  if (!isBucket(place)) return { place, close: () => undefined }
+  // Backups can have a key of their own, which may not remove anything. A session token belongs to one key.
+  const hasOwn = ['ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'].some((name) => env[`BACKUP_AWS_${name}`])
+  const variables = hasOwn ? 'BACKUP_' : ''
+  const given = (name: string): string => env[`${variables}AWS_${name}`] ?? ''
+  const credentials = {
+    accessKeyId: given('ACCESS_KEY_ID'),
+    secretAccessKey: given('SECRET_ACCESS_KEY'),
+    sessionToken: given('SESSION_TOKEN') || undefined,
+  }
+  return { place, close: openBucket(place, credentials, { variables, rights: RIGHTS, job }) }
 }

@@ -41,20 +41,21 @@ export function failureIn(
   return new S3Failure(sentenceOf(place, status, Code, headers), status, Code, Message)
 }
 
-function sentenceOf({ bucket, region, name }: S3Location, status: number, code: string, headers: Headers): string {
+function sentenceOf(place: S3Location, status: number, code: string, headers: Headers): string {
+  const { bucket, region, name, variables, rights } = place
   const real = headers.get('x-amz-bucket-region')
   if (code === 'NoSuchBucket') return `There is no bucket ${bucket} (${name}): create it, or correct the address.`
-  if (code === 'InvalidAccessKeyId') return `The store ${name} does not know the access key: correct AWS_ACCESS_KEY_ID.`
+  if (code === 'InvalidAccessKeyId')
+    return `The store ${name} does not know the access key: correct ${variables}AWS_ACCESS_KEY_ID.`
   if (code === 'SignatureDoesNotMatch')
-    return `The store ${name} refuses the signature: correct AWS_SECRET_ACCESS_KEY, or the region ${region}.`
+    return `The store ${name} refuses the signature: correct ${variables}AWS_SECRET_ACCESS_KEY, or the region ${region}.`
   if (code === 'RequestTimeTooSkewed')
-    return `The store ${name} says ${headers.get('date') ?? 'another time'} and refuses this machine's: set its clock.`
+    return `The clock of this machine and that of the store ${name}, which says ${headers.get('date') ?? 'another time'}, differ too much: set the clock of this machine, and have it synchronised.`
   if (code === 'ExpiredToken' || code === 'InvalidToken')
-    return `The store ${name} refuses the session token: renew the keys and AWS_SESSION_TOKEN.`
+    return `The store ${name} refuses the session token: renew the keys and ${variables}AWS_SESSION_TOKEN.`
   if (code === 'AuthorizationHeaderMalformed' || (status >= 300 && status < 400))
     return `The bucket ${bucket} (${name}) is not in the region ${region}: ${real ? `write region=${real}` : 'correct the region or the endpoint'} in the address.`
-  if (status === 403)
-    return `The store ${name} denies access: give the key the rights to list the bucket and to read, write and delete its objects.`
+  if (status === 403) return `The store ${name} denies access: give the key the rights to ${rights}.`
   return `The store ${name} answered ${status}${code && ` ${code}`}.`
 }
 

@@ -5,7 +5,15 @@ export interface S3Credentials {
   sessionToken?: string | undefined
 }
 
-export interface S3Location {
+/** What messages say about the use of a store. */
+export interface S3Usage {
+  /** What the names of the environment variables with the keys begin with; empty by default. */
+  variables?: string
+  /** The rights that the key needs. */
+  rights?: string
+}
+
+export interface S3Location extends Required<S3Usage> {
   bucket: string
   /** Prefix of every object name: empty, or ending in a slash. */
   prefix: string
@@ -65,7 +73,11 @@ function settingsOf(url: URL): { endpoint?: string; region?: string } {
  * endpoint is accepted: signatures protect the keys but not the contents, which is acceptable on a private network.
  * Throws `BadS3Location`.
  */
-export function parseS3Location(address: string, credentials: S3Credentials): S3Location {
+export function parseS3Location(
+  address: string,
+  credentials: S3Credentials,
+  { variables = '', rights = 'list the bucket and to read, write and delete its objects' }: S3Usage = {},
+): S3Location {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 's3:' || url.port || url.hash) throw new BadS3Location(`The address of an S3 store is ${FORM}.`)
   if (url.username || url.password) throw new BadS3Location(KEYS_ELSEWHERE)
@@ -84,7 +96,9 @@ export function parseS3Location(address: string, credentials: S3Credentials): S3
   if (!REGION.test(region))
     throw new BadS3Location(`"${region}" is no region of an S3 store: write eu-central-1 or so.`)
   if (!credentials.accessKeyId || !credentials.secretAccessKey)
-    throw new BadS3Location('The keys of the S3 store are missing: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.')
+    throw new BadS3Location(
+      `The keys of the S3 store are missing: set ${variables}AWS_ACCESS_KEY_ID and ${variables}AWS_SECRET_ACCESS_KEY.`,
+    )
   if (!Object.values(credentials).every((key) => key === undefined || /^[!-~]+$/.test(key as string)))
     throw new BadS3Location('The keys of the S3 store contain characters that no key has: correct the environment.')
   const base =
@@ -96,5 +110,7 @@ export function parseS3Location(address: string, credentials: S3Credentials): S3
     base,
     name: `s3://${bucket}${path && `/${path}`} at ${new URL(base).host}`,
     credentials,
+    variables,
+    rights,
   }
 }

@@ -52,6 +52,8 @@ export interface S3RetryPolicy {
   tries: number
   /** Delay before the second attempt, ms; doubles with each further one, with 50 % jitter. */
   pause: number
+  /** Most attempts while the store is silent, because each of them takes long; as many as `tries` by default. */
+  silentTries?: number
   /** Time without a byte in either direction after which a connection counts as broken, ms. */
   silence: number
 }
@@ -229,14 +231,18 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
     }
   }
 
-  const retrying = <T>({ again = isTransient }: S3Request, work: () => Promise<T>): Promise<T> =>
-    withRetry(() => counted(work), {
+  const retrying = <T>({ again = isTransient }: S3Request, work: () => Promise<T>): Promise<T> => {
+    let silent = 0
+    const isWorthwhile = (error: unknown): boolean =>
+      !(error instanceof ResponseTimeout) || ++silent < (policy.silentTries ?? policy.tries)
+    return withRetry(() => counted(work), {
       attempts: policy.tries,
       first: policy.pause,
       jitter: 0.5,
-      isTemporary: (error) => isTransient(error) && again(error),
+      isTemporary: (error) => isTransient(error) && again(error) && isWorthwhile(error),
       signal: closing.signal,
     }).catch((error: unknown) => Promise.reject(fromS3Error(place, error) as Error))
+  }
 
   return {
     ask: (request) =>
