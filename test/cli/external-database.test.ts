@@ -98,6 +98,42 @@ describe.skipIf(programs === undefined)('rows on a database server', () => {
     expect(await names(here)).toEqual(['ada'])
   })
 
+  test('that falls silent refuses requests of every kind, long before TCP gives up, and serves them when it answers', async () => {
+    const { url, machine, first } = await installation()
+    const line = await lineOfTest(url.replace('postgres:', 'http:'))
+    const server = await machine('second', url.replace(new URL(url).host, new URL(line.url).host)).serve()
+    const { stdout: token } = await first.svc('token', 'mint', '--user', 'ada')
+    const headers = { authorization: `Bearer ${token.trim()}` }
+    /** Promised within ten seconds; a busy machine has three times as many, and TCP would take fifteen minutes. */
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const reply = await fetch(`${server.url}${path}`, { headers, ...init, signal: AbortSignal.timeout(30_000) })
+      await reply.arrayBuffer()
+      return [path, reply.status, reply.headers.get('retry-after') !== null]
+    }
+    const login = JSON.stringify({ username: 'ada', password: 'nobody knows' })
+    const json = { 'content-type': 'application/json' }
+    const requests = (): Promise<unknown[]>[] => [
+      ask('/api/sync/files.php?action=upload&path=/a.bin', { method: 'POST', body: SMALL }),
+      ask('/api/sync/files.php?action=manifest'),
+      ask('/api/sync/data.php?action=delta&cursor=0'),
+      ask('/api/login.php', { method: 'POST', body: login, headers: json }),
+    ]
+    const refused = async () => {
+      for (const reply of await Promise.all(requests())) expect(reply.slice(1)).toEqual([503, true])
+      expect(await ask('/readyz')).toEqual(['/readyz', 503, expect.anything()])
+    }
+    const statuses = async () => (await Promise.all(requests())).map(([, status]) => status)
+    expect(await statuses()).toEqual([200, 200, 200, 401])
+
+    // First those on open connections, then those that need a new one.
+    line.silence()
+    await refused()
+    await refused()
+    line.restore()
+    await expect.poll(statuses).toEqual([200, 200, 200, 401])
+    expect((await ask('/readyz'))[1]).toBe(200)
+  })
+
   test('a stream of its changes is refused, and the tools of Postgres are named', async () => {
     const { folder, first } = await installation()
     const to = join(folder, 'streamed')
