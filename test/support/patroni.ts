@@ -122,6 +122,9 @@ const configuration = ({ name, folder, port, rest, etcd }: Place): string =>
       initdb: [{ encoding: 'UTF8' }, { locale: 'C' }],
     },
     postgresql: {
+      // A node that cannot be rewound is copied from the primary again.
+      remove_data_directory_on_rewind_failure: true,
+      remove_data_directory_on_diverged_timelines: true,
       listen: `127.0.0.1:${port}`,
       connect_address: `127.0.0.1:${port}`,
       data_dir: join(folder, 'data'),
