@@ -3,6 +3,7 @@ import { formatSize } from '../base/sizes.ts'
 import { printable } from '../base/text.ts'
 import type { JobContext } from '../domain/backups/backups.ts'
 import { interruptible } from './interruption.ts'
+import { parentProgress } from './parent-progress.ts'
 
 export interface Progress {
   add(amount: number): void
@@ -76,12 +77,17 @@ export function makeProgress(options: ProgressOptions): Progress {
 /** Runs a job with a progress bar. SIGINT, SIGTERM and SIGHUP abort its signal, and the command exits with 130. */
 export async function withProgress<T>(label: string, job: (context: JobContext) => Promise<T>): Promise<T> {
   let bar: Progress | undefined
+  const parent = parentProgress()
   const progress = {
     total(bytes: number) {
       bar?.end()
       bar = makeProgress({ label, total: bytes })
+      parent?.total(bytes)
     },
-    add: (bytes: number) => bar?.add(bytes),
+    add(bytes: number) {
+      bar?.add(bytes)
+      parent?.add(bytes)
+    },
   }
   try {
     return await interruptible('Interrupted.', (signal) => job({ signal, progress }))

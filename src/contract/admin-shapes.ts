@@ -125,9 +125,36 @@ export const MaintenanceState = {
 
 const MadeBackup = Type.Object({ id: Type.String(), at: Timestamp, place: Type.String() })
 
+export const BackupJob = Type.Object({
+  job: Type.Union([Type.Literal('create'), Type.Literal('verify'), Type.Literal('drill'), Type.Literal('restore')]),
+  state: Type.Union(
+    [
+      Type.Literal('running'),
+      Type.Literal('stopping'),
+      Type.Literal('succeeded'),
+      Type.Literal('warning'),
+      Type.Literal('failed'),
+      Type.Literal('stopped'),
+      Type.Literal('interrupted'),
+    ],
+    {
+      description: '`warning`: done, but see `messages`. `interrupted`: the server that ran it ended without a result.',
+    },
+  ),
+  by: Type.String({ description: 'User name of the administrator who started it.' }),
+  started_at: Timestamp,
+  ended_at: When,
+  done_bytes: Bytes,
+  total_bytes: orNull(Bytes, 'Null while it is unknown.'),
+  backup: orNull(Type.String(), 'The backup that was created, checked or restored.'),
+  target: orNull(Type.String(), 'The folder that a restore creates.'),
+  messages: Type.Array(Type.String(), { description: 'What the command said about warnings and errors, in English.' }),
+})
+
 export const BackupsState = {
   schedule: orNull(Type.String(), 'Five fields as for cron, in the time zone of the server; null for none.'),
   place: orNull(Type.String(), 'Folder of the backups.'),
+  paused: Type.Boolean({ description: 'Whether the schedule rests since this installation was restored.' }),
   next_at: When,
   overdue: Type.Boolean({ description: 'Whether a scheduled backup is late by an hour or more.' }),
   in_future: Type.Boolean({ description: 'Whether the last backup is dated in the future: a clock was wrong.' }),
@@ -152,6 +179,15 @@ export const BackupsState = {
   ),
   stored_count: Count,
   trouble: orNull(Type.String(), 'Why the folder cannot be read.'),
+  stream: orNull(
+    Type.Object({
+      place: Type.String(),
+      at: orNull(Timestamp, 'Until when changes are stored.'),
+      running: Type.Boolean(),
+      problem: orNull(Type.String()),
+    }),
+    'The stream of changes to the backups; null if none runs on the machine of this server.',
+  ),
 }
 
 export const Finding = Type.Object({

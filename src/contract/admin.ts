@@ -1,8 +1,8 @@
+import { backupActions } from './admin-backups.ts'
 import { DisplayName } from './account-settings.ts'
 import {
   AccountUsage,
   AuditEntry,
-  BackupsState,
   Finding,
   HandedOver,
   ListedUser,
@@ -296,14 +296,7 @@ export const admin = endpoint('/api/admin.php', {
     errors: [],
     example: {},
   }),
-  backups: action({
-    ...reading,
-    summary: 'Schedule of backups, the last backup, the last one tested by a restore, and the stored ones.',
-    params: none,
-    result: Type.Object({ ok: Ok, ...BackupsState }),
-    errors: [],
-    example: {},
-  }),
+  ...backupActions,
   doctor: action({
     ...reading,
     summary: 'Results of all checks of the installation, with remedies.',

@@ -1,3 +1,6 @@
+import type { WantedJob } from '../domain/backups/backups.ts'
+import type { AuditActor } from '../domain/instance/instance.ts'
+
 /** Whether the service is ready, with the result of each check by ID. */
 export interface Readiness {
   ready: boolean
@@ -28,6 +31,14 @@ interface StoredBackup {
   added_bytes: number
 }
 
+interface BackupStream {
+  place: string
+  /** Until when changes are stored, epoch ms; null before the first. */
+  at: number | null
+  problem: string | null
+  isRunning: boolean
+}
+
 /** A number that `/metrics` reports. */
 export interface Measurement {
   /** A name that ends with `_total` is that of a counter: it only grows while the process runs. Others are gauges. */
@@ -44,6 +55,13 @@ export interface HostStatus {
   examine(): Promise<Finding[]>
   /** Total and free bytes of the disk that holds the data directory. */
   disk(): Promise<{ total: number; free: number }>
+  /** The stream of changes to the backups; undefined if there is none. */
+  backupStream(): Promise<BackupStream | undefined>
+  /** Starts a command on the backups of a place. Fault: `conflict` while another one runs. */
+  startBackupJob(
+    wanted: WantedJob,
+    options: { place: string; passphrase: string | undefined; actor: AuditActor },
+  ): Promise<void>
   /** The number of backups, the newest of them in descending order, and an error if the repository cannot be read. */
   storedBackups(max: number): Promise<{ count: number; newest: StoredBackup[]; error?: string | undefined }>
 }

@@ -16,6 +16,7 @@ import { desktopFolder } from './desktop-folder.ts'
 import { environment } from './config/environment.ts'
 import { openLocal, type Local, type LocalOptions } from './local-domain.ts'
 import { version } from './config/version.ts'
+import { makeBackupCommands } from './backups/backup-commands.ts'
 import { startScheduledBackups, type Log, type Program } from './backups/scheduled-backups.ts'
 import { PLACES } from './installation/storage.ts'
 import type { SeedOrigin } from './seed/seed-file.ts'
@@ -182,6 +183,14 @@ const readyDocument = (url: string, seeded: Seeded | undefined): string => {
   return `${JSON.stringify({ url, pid: process.pid, version, ...made })}\n`
 }
 
+const databaseFailure = (local: Local, log: { fatal(fields: object, message: string): void }): Promise<Error> =>
+  new Promise((resolve) => {
+    local.onDatabaseFailure((failure) => {
+      log.fatal({ err: failure }, failure.message)
+      resolve(failure)
+    })
+  })
+
 async function listen(
   local: Local,
   { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST, indexAfterMs = 0 }: ServeOptions,
@@ -189,6 +198,7 @@ async function listen(
   { unreachable, removeTemporary }: { unreachable: Busy | undefined; removeTemporary: () => Promise<unknown> },
 ): Promise<RunningServer> {
   const values = await local.domain.instance.settings.values()
+  const backupCommands = makeBackupCommands(local, program)
   const app = await makeApp({
     domain: local.domain,
     clock,
@@ -196,8 +206,9 @@ async function listen(
     trustedProxies: values.trusted_proxies,
     metrics: values.metrics,
     desktopFolder: desktopFolder(),
-    machine: hostStatusOf(local),
+    machine: { ...hostStatusOf(local), startBackupJob: backupCommands.start },
   })
+  backupCommands.logTo(app.log)
   const endSilent = watchConnections(app.server)
   await app.listen({ host: values.host, port: values.port }).catch((error: unknown) => {
     throw cannotListen(error, httpUrl(values.host, values.port))
@@ -214,12 +225,7 @@ async function listen(
   local.onDatabaseMoved((moved) =>
     moved ? app.log.error({ err: moved }, moved.message) : app.log.info('the database is back in its place'),
   )
-  const failed = new Promise<Error>((resolve) => {
-    local.onDatabaseFailure((failure) => {
-      app.log.fatal({ err: failure }, failure.message)
-      resolve(failure)
-    })
-  })
+  const failed = databaseFailure(local, app.log)
   const release = claimDirectory(local.directory, app.log)
   const resumed = local.domain.files
     .resume()
@@ -242,7 +248,7 @@ async function listen(
     async close() {
       stopUpkeep()
       release()
-      const backupEnded = stopBackups()
+      const backupEnded = Promise.all([stopBackups(), backupCommands.close()])
       const mentionsEnded = local.domain.assistant.mentions.stop()
       // Long polls are answered at once; other requests get their time.
       local.domain.sync.close()

@@ -1,10 +1,25 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
+import { backupTarget } from '../../src/wiring/backups/backup-locations.ts'
+import { noPassphrases } from '../support/backups.ts'
 import { PASSWORD, secondFactor } from '../support/browser.ts'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
+import { folderOfTest } from '../support/server.ts'
 
 let world: DesktopWorld
-beforeAll(async () => void (world = await startWorld()))
+/** Stands in for svc: creating a backup goes on until it is stopped, and everything else fails. */
+const PROGRAM = `
+  if (process.argv.includes('create')) {
+    process.send({ done: 40, total: 100 })
+    process.on('SIGTERM', () => process.exit(130))
+    setInterval(() => {}, 1000)
+  } else {
+    console.error(JSON.stringify({ error: 'The passphrase is wrong.' }))
+    process.exitCode = 1
+  }`
+const program = { command: process.execPath, args: ['-e', PROGRAM, '--'], env: {}, every: DAY }
+beforeAll(async () => void (world = await startWorld({ program })))
 afterAll(() => world?.close())
 
 const OWN = 'Your own password'
@@ -308,7 +323,7 @@ test('backups, checks and apps are shown', async () => {
   const { visited, admin, go, dialog, act, answer, told } = await atWork()
   await go('Backups')
   await admin.getByText('none yet').waitFor()
-  await admin.getByText('svc backup create').waitFor()
+  await admin.getByText('svc backup restore latest').waitFor()
   expect(await visited.flaws()).toEqual([])
   await go('Health')
   await admin.getByText('The database keeps what it acknowledges').waitFor()
@@ -326,6 +341,39 @@ test('backups, checks and apps are shown', async () => {
   await told('Places is enabled.')
   await expect.poll(() => places.isChecked()).toBe(true)
   await act('Refresh')
+  expectQuiet(visited)
+})
+
+test('a backup is created with progress and stopped, and a failed test restore says why', async () => {
+  const { server } = world
+  const place = join(await folderOfTest(), 'backups')
+  const { domain, directory } = server.local
+  const target = await backupTarget(
+    { domain, directory },
+    { to: place, encrypt: false, startsOver: false },
+    noPassphrases,
+  )
+  await domain.backups.create(target)
+  await server.set('backup.to', place)
+  const { visited, admin, go, dialog, act, answer } = await atWork()
+  await go('Backups')
+  await act('Create backup now')
+  await admin.getByText('A backup is being created.').waitFor()
+  await admin.getByRole('progressbar', { name: 'Progress' }).waitFor()
+  await admin.getByText('40 B of 100 B').waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await act('Stop')
+  await admin.getByText('stopped', { exact: true }).waitFor()
+  await act('Test restore')
+  await dialog.getByLabel('Passphrase of the backups').fill('analytical engine')
+  expect(await visited.flaws()).toEqual([])
+  await answer('Start')
+  await admin.getByText('The passphrase is wrong.').waitFor()
+  await admin.getByText('failed', { exact: true }).waitFor()
+  await act('Check all backups')
+  await expect.poll(async () => (await domain.backups.jobs.last())?.kind).toBe('verify')
+  await server.set('backup.to', undefined)
+  expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })
 

@@ -23,7 +23,7 @@ async function makeServer() {
     trustedProxies: [],
     metrics: 'off',
     desktopFolder: '',
-    machine: hostStatusOf(local),
+    machine: { ...hostStatusOf(local), startBackupJob: () => Promise.reject(new Error('There are no jobs.')) },
   })
   onTestFinished(async () => {
     await app.close()

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { accountSettings } from '../../src/contract/account-settings.ts'
 import { admin } from '../../src/contract/admin.ts'
@@ -252,6 +253,20 @@ const forAWhile: Maker = async ({ server }) => {
   return {}
 }
 
+const idleBackups: Maker = async ({ server }) => {
+  const { jobs } = server.local.domain.backups
+  const idle = async (): Promise<void> => {
+    while ((await jobs.last())?.isRunning) await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await idle()
+  const restore = async (): Promise<void> => {
+    if (restorers.delete(restore)) await idle()
+  }
+  restorers.add(restore)
+  await server.set('backup.to', join(server.dataDir, 'backups'))
+  return {}
+}
+
 const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
   Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
 
@@ -287,6 +302,8 @@ const makers = new Map<AnyAction, Maker>([
   ...each(admin, withSomebody),
   [admin.actions.create_user, newcomer],
   [admin.actions.set_default_quota, forAWhile],
+  [admin.actions.start_backup_job, idleBackups],
+  [admin.actions.stop_backup_job, idleBackups],
   [admin.actions.begin_maintenance, forAWhile],
   [admin.actions.end_maintenance, forAWhile],
 ])

@@ -4,6 +4,7 @@ import type { OptionName } from '../../src/domain/instance/instance.ts'
 import type { Database } from '../../src/storage/engine/database.ts'
 import { storeSetting } from '../../src/storage/instance/settings.ts'
 import type { Local } from '../../src/wiring/local-domain.ts'
+import type { Program } from '../../src/wiring/backups/scheduled-backups.ts'
 import { serve } from '../../src/wiring/server.ts'
 import { makeAccount, type Account, type AccountOptions } from './account.ts'
 import { makeClock, type TestClock } from './clock.ts'
@@ -26,7 +27,11 @@ export interface ServerOptions {
   upkeepAfterMs?: number
   /** The same for the search index. */
   indexAfterMs?: number
+  /** What stands in for the command in jobs on backups; by default a program that does nothing. */
+  program?: Program
 }
+
+const IDLE_PROGRAM: Program = { command: process.execPath, args: ['-e', '', '--'], env: {}, every: 86_400_000 }
 
 export { temporaryFolder } from './folder.ts'
 
@@ -74,7 +79,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const place = await databaseFor(dataDir)
   const env = { SVC_LIMITS: limits ? '' : 'off', SVC_PORT: '0', ...place.env, ...options.env }
   if (options.dataDir === undefined && !('SVC_DATABASE' in env)) await layOut(dataDir)
-  const { url, local, close } = await serve({ dataDir, env, flags, clock, log: false, upkeepAfterMs, indexAfterMs })
+  const { program = IDLE_PROGRAM } = options
+  const more = { program, log: false, upkeepAfterMs, indexAfterMs }
+  const { url, local, close } = await serve({ dataDir, env, flags, clock, ...more })
   const database = await place.open()
   const site = { url, database, clock }
   if (administered && !(await local.domain.instance.isSetUp())) await makeAccount(site, { role: 'admin' })

@@ -2,6 +2,7 @@ import { DAY } from '../../base/clock.ts'
 import { repositoryName } from '../../storage/backups/repository-path.ts'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
+import { makeBackupJobs } from './backup-jobs.ts'
 import { makeCreate } from './creation.ts'
 import type { BackupContext } from './backup-context.ts'
 import { writeUnseen } from './unchanged-backup.ts'
@@ -57,6 +58,7 @@ export function makeBackups(deps: Deps) {
   return {
     create: makeCreate(deps, scheduledPlace),
     schedule: makeSchedule(deps),
+    jobs: makeBackupJobs(deps),
     scheduledPlace,
     lastBackupIn,
 

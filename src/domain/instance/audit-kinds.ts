@@ -50,6 +50,7 @@ export const auditKinds = {
   'backup.restored': 'this data directory restored from a backup',
   'backup.passphrase': 'the passphrase of a folder of backups changed',
   'backup.proven': 'a backup drill succeeded',
+  'backup.requested': 'a backup, check, drill or restore started by an administrator in the browser',
   'backup.schedule': 'the schedule of backups changed',
   'assistant.tool': 'a tool call of the assistant, performed or refused',
   'seed.applied': 'a seed applied',

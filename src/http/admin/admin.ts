@@ -2,6 +2,7 @@ import type { Handler } from '../handler.ts'
 import type { HostStatus } from '../host-status.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
+import { backupJob } from './backup-job.ts'
 import { backups } from './backups.ts'
 import { beginMaintenance } from './begin-maintenance.ts'
 import { bypass2fa } from './bypass-2fa.ts'
@@ -20,6 +21,8 @@ import { setDefaultQuota } from './set-default-quota.ts'
 import { setPassword } from './set-password.ts'
 import { setRole } from './set-role.ts'
 import { signOut } from './sign-out.ts'
+import { startBackupJob } from './start-backup-job.ts'
+import { stopBackupJob } from './stop-backup-job.ts'
 import { unlockUser } from './unlock-user.ts'
 import { updateUser } from './update-user.ts'
 import { usage } from './usage.ts'
@@ -47,6 +50,9 @@ export const adminHandlers = (machine: HostStatus): Handler[] => [
   beginMaintenance,
   endMaintenance,
   backups(machine),
+  backupJob,
+  startBackupJob(machine),
+  stopBackupJob,
   doctor(machine),
   audit,
   apps,

@@ -8,7 +8,7 @@ const MAX_LISTED = 50
 const backupView = (backup: { id: string; at: number; place: string } | undefined) =>
   backup ? { id: backup.id, at: iso(backup.at), place: backup.place } : null
 
-export const backups = ({ storedBackups }: HostStatus) =>
+export const backups = ({ storedBackups, backupStream }: HostStatus) =>
   handle(admin.actions.backups, async ({ domain: { backups: known, instance } }) => {
     const { 'backup.schedule': schedule, 'backup.to': place } = await instance.settings.values()
     const [next, last, failed] = await Promise.all([known.schedule.next(), known.lastBackup(), known.lastFailure()])
@@ -17,10 +17,12 @@ export const backups = ({ storedBackups }: HostStatus) =>
       known.keep(),
       storedBackups(MAX_LISTED),
     ])
+    const [isPaused, stream] = await Promise.all([known.isPaused(), backupStream()])
     const state = last && (await known.schedule.stateOf(last.at))
     return {
       schedule: schedule || null,
       place: place || null,
+      paused: schedule !== '' && isPaused,
       next_at: isoOrNull(next),
       overdue: state === 'overdue',
       in_future: state === 'future',
@@ -31,5 +33,8 @@ export const backups = ({ storedBackups }: HostStatus) =>
       stored: stored.newest,
       stored_count: stored.count,
       trouble: stored.error ?? null,
+      stream: stream
+        ? { place: stream.place, at: isoOrNull(stream.at), running: stream.isRunning, problem: stream.problem }
+        : null,
     }
   })

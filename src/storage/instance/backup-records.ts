@@ -6,9 +6,10 @@ import { findFact, noteFact } from './settings.ts'
 /**
  * The latest backup that succeeded anywhere, succeeded in the scheduled place, failed, was restored by a drill, and was due;
  * `passphrase`: when and for which place somebody last gave the passphrase;
- * `paused`: from which backup this installation was restored, until its schedule is resumed.
+ * `paused`: from which backup this installation was restored, until its schedule is resumed; `job`: what an administrator last
+ * started in the browser.
  */
-export type RecordKind = 'done' | 'scheduled' | 'failed' | 'proven' | 'attempt' | 'paused' | 'passphrase'
+export type RecordKind = 'done' | 'scheduled' | 'failed' | 'proven' | 'attempt' | 'paused' | 'passphrase' | 'job'
 
 const keyOf = (kind: RecordKind): string => `backup:${kind}`
 

@@ -168,6 +168,7 @@ async function settle(
       const epoch = await beginEpoch(tx, { keepDevices })
       // A copy must not write to the backups of the original.
       await putRecord(tx, 'paused', { id: manifest.id, at: Date.now() })
+      await putRecord(tx, 'job', undefined)
       const detail = {
         id: manifest.id,
         from_epoch: manifest.epoch,

@@ -21,14 +21,15 @@ const EVERY = 20 * SECOND
 /** Limit of the child's output that is kept, in characters. */
 const MAX_OUTPUT = 64 * 1024
 
-interface Outcome {
+export interface Outcome {
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
   stderr: string
 }
 
-function parseOutput(text: string): Record<string, unknown> {
+/** The object in the output of a command with `--json`; empty if there is none. */
+export function parseOutput(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>
   } catch {
@@ -36,7 +37,8 @@ function parseOutput(text: string): Record<string, unknown> {
   }
 }
 
-function outcomeOf(child: ChildProcess): Promise<Outcome> {
+/** Resolves when the process and its output have ended. */
+export function outcomeOf(child: ChildProcess): Promise<Outcome> {
   const said = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const)
     child[name]!.setEncoding('utf8').on('data', (text: string) => (said[name] = (said[name] + text).slice(-MAX_OUTPUT)))

@@ -7,6 +7,7 @@ import { environment } from '../config/environment.ts'
 import { openPlace } from '../installation/backup-place.ts'
 import { keptKey } from '../installation/backup-keys.ts'
 import type { Local } from '../local-domain.ts'
+import { streamStatus } from '../backup-stream-status.ts'
 import { measurementsOf } from '../measurements.ts'
 
 const summaries = new Map(checks.map(({ id, summary }) => [id, summary]))
@@ -51,7 +52,8 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
 }
 
 /** What the server reports about its machine. */
-export const hostStatusOf = (local: Local): HostStatus => ({
+export const hostStatusOf = (local: Local): Omit<HostStatus, 'startBackupJob'> => ({
+  backupStream: () => streamStatus(local.directory),
   readiness: () => readiness(local),
   measurements: measurementsOf(local),
   async examine() {

@@ -63,6 +63,8 @@ export async function openWorld(): Promise<World> {
       examine: nobodyAsks,
       disk: nobodyAsks,
       storedBackups: nobodyAsks,
+      backupStream: nobodyAsks,
+      startBackupJob: nobodyAsks,
     },
   })
   await app.ready()

@@ -1,6 +1,7 @@
 import { bridge } from '../../kit/bridge.ts'
 import { formatDateTime, formatNumber, formatSize } from '../../kit/formats.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
+import { BackupJobs } from './backup-controls.tsx'
 import { Badge, DescriptionList, QueryResult, Table } from './controls.tsx'
 import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
@@ -17,7 +18,7 @@ const LastBackup = ({ state: { last, overdue, in_future } }: { state: State }) =
   </>
 )
 
-const SuggestedCommands = ({ state: { schedule, last, proven } }: { state: State }) => (
+const SuggestedCommands = ({ state: { schedule, paused } }: { state: State }) => (
   <section>
     <h3>{words('on_the_server')}</h3>
     <p class="soft">{words('on_the_server_text')}</p>
@@ -27,16 +28,24 @@ const SuggestedCommands = ({ state: { schedule, last, proven } }: { state: State
           {words('to_schedule')} <code>svc backup schedule &apos;30 3 * * *&apos; --to DIR</code>
         </li>
       )}
-      <li>
-        {words('to_create')} <code>svc backup create</code>
-      </li>
-      {last !== null && (
+      {paused && (
         <li>
-          {words(proven ? 'to_prove_again' : 'to_prove')} <code>svc backup drill</code>
+          {words('to_resume')} <code>svc backup schedule resume</code>
         </li>
       )}
+      <li>
+        {words('to_restore')} <code>svc backup restore latest --data-dir DIR</code>
+      </li>
     </ul>
   </section>
+)
+
+const StreamState = ({ stream: { at, running, problem } }: { stream: NonNullable<State['stream']> }) => (
+  <>
+    {running ? words('stream_running') : <Badge tone="bad">{words('stream_ended')}</Badge>}{' '}
+    {at !== null && words('stream_at', formatDateTime(at))}
+    {problem !== null && <span lang="en"> {problem}</span>}
+  </>
 )
 
 const StoredBackups = ({ state: { stored, stored_count } }: { state: State }) => (
@@ -70,20 +79,30 @@ const StoredBackups = ({ state: { stored, stored_count } }: { state: State }) =>
   </section>
 )
 
-/** The state of backups. They are created and restored on the server's command line. */
+/** The state of backups, and what can be started here. Places and restores are for the server's command line. */
 export function Backups() {
-  const shown = useLiveQuery(() => bridge.call('admin.backups', {}))
+  const shown = useLiveQuery(() => bridge.call('admin.backups', {}), { interval: 60_000 })
   return (
     <QueryResult of={shown}>
       {(state) => (
         <>
+          <BackupJobs hasPlace={state.place !== null} hasBackups={state.stored_count > 0} onEnd={shown.reload} />
           <DescriptionList
             of={[
               [words('last_backup'), <LastBackup state={state} />],
               ...(state.failed
                 ? [[words('failed'), `${formatDateTime(state.failed.at)}: ${state.failed.message}`] as const]
                 : []),
-              [words('next_backup'), state.next_at === null ? words('no_schedule') : formatDateTime(state.next_at)],
+              [
+                words('next_backup'),
+                state.paused ? (
+                  <Badge tone="warn">{words('paused')}</Badge>
+                ) : state.next_at === null ? (
+                  words('no_schedule')
+                ) : (
+                  formatDateTime(state.next_at)
+                ),
+              ],
               [
                 words('proven'),
                 state.proven ? describeBackup(state.proven) : <Badge tone="warn">{words('never_proven')}</Badge>,
@@ -91,6 +110,7 @@ export function Backups() {
               [words('schedule'), state.schedule === null ? words('off') : <code>{state.schedule}</code>],
               [words('place'), state.place ?? words('not_set')],
               [words('keeps'), words('keeps_text', state.keep)],
+              ...(state.stream ? [[words('stream'), <StreamState stream={state.stream} />] as const] : []),
             ]}
           />
           {state.trouble !== null && (

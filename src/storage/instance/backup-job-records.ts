@@ -1,0 +1,55 @@
+import { MINUTE } from '../../base/clock.ts'
+import { randomHex } from '../../base/random.ts'
+import { mayBeRunning, ownIdentity, type Holder } from '../../host/file-lock.ts'
+import type { Reader, Writer } from '../engine/database.ts'
+import { putRecord, recordOf } from './backup-records.ts'
+
+// The last command on backups that an administrator started in the browser. The record is in the database, which several servers can share.
+
+/** A server on another machine that did not renew its record for this long has ended. */
+const ABANDONED = 2 * MINUTE
+
+export type JobKind = 'create' | 'verify' | 'drill' | 'restore'
+
+export interface JobResult {
+  state: 'succeeded' | 'warning' | 'failed' | 'stopped'
+  /** The backup that was created, checked or restored. */
+  id: string | null
+  /** Sentences of the command. */
+  messages: string[]
+}
+
+export interface BackupJob {
+  kind: JobKind
+  /** Undefined for all, or the newest. */
+  backup?: string | undefined
+  /** The folder that a restore creates. */
+  target?: string | undefined
+  /** Name of the administrator. */
+  by: string
+  /** Epoch ms. */
+  started_at: number
+  ended_at?: number | undefined
+  done_bytes: number
+  total_bytes?: number | undefined
+  isStopping?: boolean | undefined
+  result?: JobResult | undefined
+  /** The server that runs the command. */
+  server: Holder & { token: string; touched_at: number }
+}
+
+export const lastJob = (on: Reader): Promise<BackupJob | undefined> => recordOf<BackupJob>(on, 'job')
+
+export const putJob = (tx: Writer, job: BackupJob): Promise<void> => putRecord(tx, 'job', job)
+
+/** Without a result: whether the server that runs the job is still there. */
+export function isJobRunning({ result, server }: BackupJob, now: number): boolean {
+  if (result || !mayBeRunning(server)) return false
+  return server.host === ownIdentity().host || Math.abs(now - server.touched_at) < ABANDONED
+}
+
+export const jobServer = (now: number): BackupJob['server'] => ({
+  ...ownIdentity(),
+  token: randomHex(8),
+  touched_at: now,
+})
