@@ -65,7 +65,7 @@ test('a file of another program is imported, shown, exported as it was, and impo
   await app.getByText('0 added, 1 updated.').waitFor()
   expect((await rows()).map(({ title }) => title).toSorted()).toEqual(['Choir', 'Dentist, upper floor'])
 
-  await app.getByRole('button', { name: 'More' }).click()
+  await app.getByRole('button', { name: 'More', exact: true }).click()
   const download = visited.page.waitForEvent('download')
   await app.getByRole('menuitem', { name: 'Export as iCalendar (.ics)' }).click()
   const saved = await download

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PASSWORD } from '../support/browser.ts'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
 
 let world: DesktopWorld
@@ -23,6 +24,29 @@ test('an address that names an app opens it, after signing in too, and only once
   await page.evaluate(`void (location.hash = 'open=files')`)
   await expect.poll(() => new URL(page.url()).hash).toBe('')
   expect(await page.getByRole('region').count()).toBe(2)
+  expectQuiet(visited)
+})
+
+test('an address that names an app while the desktop starts, or is locked, opens it as soon as that is possible', async () => {
+  const visited = await world.enter(await world.person())
+  const { page } = visited
+  // The first request for the list of apps fails.
+  let requests = 0
+  await page.route('**/api/apps.php?action=list', (route) => (++requests === 1 ? route.abort() : route.continue()))
+  await page.goto('about:blank')
+  const failed = page.waitForEvent('requestfailed')
+  await page.goto('/')
+  await failed
+  await page.evaluate(`void (location.hash = 'open=notes')`)
+  await page.getByRole('region', { name: 'Notes' }).waitFor()
+  await expect.poll(() => new URL(page.url()).hash).toBe('')
+
+  await page.keyboard.press('Control+Alt+l')
+  await page.getByRole('heading', { name: 'Locked' }).waitFor()
+  await page.evaluate(`void (location.hash = 'open=tasks')`)
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await page.keyboard.press('Enter')
+  await page.getByRole('region', { name: 'Tasks' }).waitFor()
   expectQuiet(visited)
 })
 

@@ -86,6 +86,16 @@ test('what changes elsewhere appears by itself', async () => {
   await change(person.id, { table: 'svc_notes', operation: 'UPDATE', data: { id, content: 'hello again' } })
   await notes.getByRole('textbox', { name: 'Text of the note' }).getByText('hello again').waitFor()
   await change(person.id, { table: 'svc_notes', operation: 'DELETE', data: { id } })
+  // The open note stays until the user decides.
+  await notes.getByText('This note was deleted elsewhere while it was open here.').waitFor()
+  await notes.getByText('Deleted elsewhere', { exact: true }).waitFor()
+  expect(await visited.flaws()).toEqual([])
+  await notes.getByRole('button', { name: 'Keep as a new note' }).click()
+  await expect.poll(() => notesOf(person.id)).toMatchObject([{ title: 'From the phone', content: 'hello again' }])
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  const [kept] = await notesOf(person.id)
+  await change(person.id, { table: 'svc_notes', operation: 'DELETE', data: { id: kept!.id } })
+  await notes.getByRole('button', { name: 'Discard' }).click()
   await notes.getByText('No notes yet').waitFor()
 })
 

@@ -152,3 +152,29 @@ test('every app for structured data imports and exports its rows', async () => {
   }
   expectQuiet(visited)
 })
+
+test('at 200 % zoom the menu to import and export is inside the window, in German too', async () => {
+  const viewport = { width: 640, height: 400 }
+  for (const [slug, table] of Object.entries({
+    contacts: 'svc_contacts',
+    calendar: 'svc_events',
+    notes: 'svc_notes',
+  })) {
+    const { visited, app } = await withApp(slug, table, { viewport, deviceScaleFactor: 2, locale: 'de-DE' })
+    await app.getByRole('button', { name: 'Mehr', exact: true }).click()
+    const item = app.getByRole('menuitem').last()
+    await item.waitFor()
+    // What is at the corners of the menu is the menu.
+    expect(
+      await app.evaluate(`(() => {
+        const menu = document.querySelector('[role=menu]')
+        const { left, right, top, bottom } = menu.getBoundingClientRect()
+        const corners = [[left + 8, top + 8], [right - 8, top + 8], [left + 8, bottom - 8], [right - 8, bottom - 8]]
+        return corners.every(([x, y]) => menu.contains(document.elementFromPoint(x, y)))
+      })()`),
+    ).toBe(true)
+    expect(await visited.flaws()).toEqual([])
+    await visited.page.keyboard.press('Escape')
+    await item.waitFor({ state: 'detached' })
+  }
+})

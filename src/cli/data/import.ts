@@ -81,8 +81,7 @@ export const importRows = command({
       if (isMatched || flags.calendar !== undefined) await fresh()
       let source = text
       if (flags.calendar !== undefined) {
-        const { intoCalendar } = await import('../../client/rows/ics-import.ts')
-        const { readCalendarFile } = await import('../../client/rows/calendars.ts')
+        const { intoCalendar, readCalendarFile } = await import('../../client/rows/calendars.ts')
         const uid = await calendarUid(access, flags.calendar, readCalendarFile(text).color)
         candidates = intoCalendar(candidates, uid)
         source += uid

@@ -1,3 +1,4 @@
+import type { Candidate } from './row-files.ts'
 import type { Row } from './row-values.ts'
 
 /** A row of `svc_calendars`, as far as it says which events belong to it. */
@@ -26,6 +27,10 @@ export function calendarsNamed(calendars: readonly Row[], name: string): Row[] {
   const byUid = calendars.find((row) => row['uid'] === name)
   return byUid ? [byUid] : calendars.filter((row) => row['name'] === name)
 }
+
+/** Puts the events of a file into a calendar. */
+export const intoCalendar = (candidates: readonly Candidate[], uid: string): Candidate[] =>
+  candidates.map((candidate) => ({ ...candidate, values: { ...candidate.values, calendar_uid: uid } }))
 
 /** What a calendar file says of itself. */
 export interface CalendarFile {

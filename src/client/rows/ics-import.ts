@@ -32,10 +32,6 @@ const momentOf = (value: unknown): number | undefined => (typeof value === 'stri
 const keysOf = ({ uid, recurrence_id }: Row): string[] =>
   typeof uid === 'string' ? [JSON.stringify([uid, momentOf(recurrence_id)])] : []
 
-/** Puts the events of a file into a calendar. */
-export const intoCalendar = (candidates: readonly Candidate[], uid: string): Candidate[] =>
-  candidates.map((candidate) => ({ ...candidate, values: { ...candidate.values, calendar_uid: uid } }))
-
 /** Whether a row is what a file says of the event, in the calendar that it is imported into. */
 const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
   row['ical'] === ical && (calendar_uid === undefined || row['calendar_uid'] === calendar_uid)

@@ -28,6 +28,23 @@ export function sideOf(popup: HTMLElement): 'above' | 'below' {
   return fitsBelow || top - first < last - bottom ? 'below' : 'above'
 }
 
+/** Distance of a menu to its button, and to the edges of the page, pixels. */
+const GAP = 4
+
+/** Moves a menu to a point, but keeps it inside the page. */
+function moveInside(menu: HTMLElement, x: number, y: number): void {
+  menu.style.left = `${Math.max(GAP, Math.min(x, innerWidth - menu.offsetWidth - GAP))}px`
+  menu.style.top = `${Math.max(GAP, Math.min(y, innerHeight - menu.offsetHeight - GAP))}px`
+}
+
+/** Moves a menu to its button, on the side with more room. */
+function moveBeside(menu: HTMLElement, button: HTMLElement, align: 'start' | 'end'): void {
+  const { left, right, top, bottom } = button.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = menu
+  const isBelow = bottom + GAP + height <= innerHeight || top < innerHeight - bottom
+  moveInside(menu, align === 'end' ? right - width : left, isBelow ? bottom + GAP : top - GAP - height)
+}
+
 /** A menu button. Supports arrow keys, Home, End, first letters and Escape (ARIA menu pattern). */
 export function Menu({
   label,
@@ -43,7 +60,6 @@ export function Menu({
   class?: string
 }) {
   const [open, setOpen] = useState(false)
-  const [side, setSide] = useState<'above' | 'below'>('below')
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
@@ -54,7 +70,10 @@ export function Menu({
 
   useLayoutEffect(() => {
     if (!open) return
-    setSide(sideOf(list.current!))
+    // Nothing in the page cuts off a popover.
+    list.current?.showPopover()
+    const follow = () => moveBeside(list.current!, button.current!, align)
+    follow()
     list.current
       ?.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')
       ?.focus({ preventScroll: true })
@@ -64,9 +83,13 @@ export function Menu({
     }
     addEventListener('pointerdown', closeOutside)
     addEventListener('blur', closeOutside)
+    addEventListener('resize', follow)
+    addEventListener('scroll', follow, true)
     return () => {
       removeEventListener('pointerdown', closeOutside)
       removeEventListener('blur', closeOutside)
+      removeEventListener('resize', follow)
+      removeEventListener('scroll', follow, true)
     }
   }, [open])
 
@@ -89,7 +112,8 @@ export function Menu({
         <div
           ref={list}
           id={id}
-          class={`menu ${align} ${side}`}
+          class="menu"
+          popover="manual"
           role="menu"
           aria-label={label}
           onKeyDown={(event) => onMenuKeyDown(event, close)}
@@ -143,8 +167,7 @@ export function ContextMenu({
   useLayoutEffect(() => {
     const element = list.current!
     const focused = document.activeElement
-    element.style.left = `${Math.max(4, Math.min(at.x, innerWidth - element.offsetWidth - 4))}px`
-    element.style.top = `${Math.max(4, Math.min(at.y, innerHeight - element.offsetHeight - 4))}px`
+    moveInside(element, at.x, at.y)
     element.querySelector<HTMLElement>('[role^=menuitem]:not([aria-disabled=true])')?.focus()
     const closeOutside = (event: Event) => {
       if (!(event.target instanceof Node && element.contains(event.target))) onClose()

@@ -12,7 +12,7 @@ import { Desktop } from './desktop.tsx'
 import { followFeed } from './feed.ts'
 import { schedulePrewarm } from './frame-registry.ts'
 import { runKeyBinding } from './key-bindings.ts'
-import { openDeepLink } from './deep-link.ts'
+import { followDeepLinks } from './deep-link.ts'
 import { startDatedRows } from './dated-rows.ts'
 import { ringing, startReminders } from './reminders/reminders.ts'
 import { startSecurityNotifications } from './security-notifications.ts'
@@ -43,14 +43,36 @@ effect(() => {
   document.title = count > 0 ? `(${count}) svc` : 'svc'
 })
 
+/** Delay until the list of apps is loaded again after a failure, ms. */
+const RETRY_DELAY = 3_000
+
+let isFollowing = false
+function startFeed(): void {
+  if (isFollowing) return
+  isFollowing = true
+  void followFeed()
+}
+
+/** Loads the list of apps, as soon as the server can be reached. */
+async function loadApps(): Promise<void> {
+  try {
+    await refreshApps()
+  } catch {
+    // The feed says that the server cannot be reached.
+    startFeed()
+    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
+    await loadApps()
+  }
+}
+
 let isStarted = false
 effect(() => {
   if (!isUnlocked.value || isStarted) return
   isStarted = true
-  void refreshApps()
+  void loadApps()
     .then(restoreWindows)
     .then(startBackButton)
-    .then(openDeepLink)
+    .then(followDeepLinks)
     .then(startComponents)
     .then(schedulePrewarm)
     .finally(() => {
@@ -61,7 +83,7 @@ effect(() => {
         startToday()
         startDatedRows()
       }
-      void followFeed()
+      startFeed()
     })
 })
 

@@ -1,27 +1,22 @@
-import { signal } from '@preact/signals'
-import { Plus, Trash2 } from 'lucide'
-import { Button, IconButton } from '../../kit/button.tsx'
+import { Plus } from 'lucide'
+import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { entryWords } from '../../kit/entry-words.ts'
 import { Select } from '../../kit/field.tsx'
+import { describeError } from '../../kit/api-error.ts'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
+import { CalendarMenu } from './calendar-menu.tsx'
 import { CalendarSign } from './calendar-sign.tsx'
 import { addCalendar, calendars, changeCalendar, eventsOf, removeCalendar, type Calendar } from './event-calendars.ts'
+import { isManaging, removal } from './open-dialogs.ts'
 import { words } from './words.ts'
-
-/** Whether the dialog is open. */
-export const isManaging = signal(false)
-
-/** The calendar that is to be deleted, and the one that its events go to. */
-const removal = signal<{ calendar: Calendar; target: string } | undefined>(undefined)
 
 const change = (calendar: Calendar, fields: Parameters<typeof changeCalendar>[1]): void =>
   void changeCalendar(calendar, fields).catch(toastError)
 
 function Line({ calendar }: { calendar: Calendar }) {
-  const { name, color, hidden, row } = calendar
-  const isDefault = calendar === calendars.value[0]
+  const { name, color, hidden } = calendar
   return (
     <li class="calendar-line">
       <input
@@ -48,28 +43,22 @@ function Line({ calendar }: { calendar: Calendar }) {
         aria-label={words('color_of', name)}
         onChange={({ currentTarget }) => change(calendar, { color: currentTarget.value })}
       />
-      {isDefault || !row ? (
-        <small>{words('is_default')}</small>
-      ) : (
-        <IconButton
-          icon={Trash2}
-          label={words('delete_calendar', name)}
-          onClick={() => void (removal.value = { calendar, target: calendars.value[0]!.uid })}
-        />
-      )}
+      <CalendarMenu calendar={calendar} />
     </li>
   )
 }
 
+/** Says what has happened, with a way back; after a failure, the way back can be tried again. */
+function offerUndo(undo: () => Promise<void>, text: string, error?: unknown): void {
+  const run = (): void => void undo().catch((reason: unknown) => offerUndo(undo, text, reason))
+  const shown = error === undefined ? text : `${text}\n${describeError(error)}`
+  toast(shown, { tone: error === undefined ? 'good' : 'bad', action: { label: entryWords('undo'), run } })
+}
+
 async function remove(calendar: Calendar, target: Calendar | undefined): Promise<void> {
   removal.value = undefined
-  try {
-    const undo = await removeCalendar(calendar, target)
-    const action = { label: entryWords('undo'), run: () => void undo().catch(toastError) }
-    toast(words('calendar_deleted', calendar.name), { action })
-  } catch (error) {
-    toastError(error)
-  }
+  const { undo, error } = await removeCalendar(calendar, target)
+  offerUndo(undo, words(error === undefined ? 'calendar_deleted' : 'calendar_not_deleted', calendar.name), error)
 }
 
 /** Asks what happens to the events of a calendar. */

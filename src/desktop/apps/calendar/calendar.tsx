@@ -12,11 +12,14 @@ import { describeError } from '../../kit/api-error.ts'
 import { FileMenu } from '../../kit/row-files/file-menu.tsx'
 import { common } from '../../kit/words.ts'
 import { addDays, addMonths, noonOf } from '../../kit/days.ts'
-import { CalendarDialog, isManaging } from './calendar-dialog.tsx'
+import { CalendarDialog } from './calendar-dialog.tsx'
+import { CalendarSide } from './calendar-side.tsx'
 import { DayList, WeekList } from './day-list.tsx'
 import { announcement } from './event-actions.ts'
 import { EventDialog } from './event-dialog.tsx'
+import { askCalendar, ImportDialog } from './import-dialog.tsx'
 import { Month } from './month.tsx'
+import { isManaging } from './open-dialogs.ts'
 import { ScopeDialog } from './scope-dialog.tsx'
 import { createOn, entries, selected, show, view, views, type View } from './store.ts'
 import { TimeView } from './time-view.tsx'
@@ -52,8 +55,13 @@ function Bar() {
         onPick={(value) => show(value as View)}
       />
       <IconButton icon={Plus} label={words('new')} onClick={() => createOn(selected.value)} />
-      <IconButton icon={CalendarCog} label={words('calendars')} onClick={() => void (isManaging.value = true)} />
-      <FileMenu of={entries} formats={['ics']} name={words('calendar')} />
+      <IconButton
+        class="calendars-button"
+        icon={CalendarCog}
+        label={words('calendars')}
+        onClick={() => void (isManaging.value = true)}
+      />
+      <FileMenu of={entries} formats={['ics']} name={words('calendar')} askTarget={askCalendar} />
     </Toolbar>
   )
 }
@@ -92,7 +100,12 @@ export function Calendar() {
       <OfflineBanner />
       <main class="calendar">
         <Bar />
-        <Days />
+        <div class="calendar-parts">
+          <CalendarSide />
+          <div class="calendar-days">
+            <Days />
+          </div>
+        </div>
       </main>
       <p class="unseen" role="status">
         {announcement}
@@ -100,6 +113,7 @@ export function Calendar() {
       {event && <EventDialog key={entries.open.value} event={event} />}
       <ScopeDialog />
       <CalendarDialog />
+      <ImportDialog />
     </>
   )
 }

@@ -1,9 +1,10 @@
 import { computed } from '@preact/signals'
 import { calendarOf } from '../../../client/rows/calendars.ts'
-import { bridge } from '../../kit/bridge.ts'
+import { ApiError } from '../../kit/api-error.ts'
 import { compareNames } from '../../kit/formats.ts'
+import { pushRows } from '../../kit/push-rows.ts'
 import { openTable, uuid, type Fields, type Row } from '../../kit/rows.ts'
-import { entries, type Event } from './store.ts'
+import { entries, newEventsUid, type Event } from './store.ts'
 import { words } from './words.ts'
 
 export interface Calendar {
@@ -63,42 +64,87 @@ export async function changeCalendar({ row, name }: Calendar, change: Partial<Fi
   else await table.insert({ name, color: null, hidden: false, ...change, uid: uuid(), is_default: true })
 }
 
-export async function addCalendar(name: string): Promise<void> {
-  const color = colors.find((one) => calendars.value.every((known) => known.color !== one)) ?? colors[0]
-  await table.insert({ name, color, hidden: false, uid: uuid(), is_default: false })
+const freeColor = (): string => colors.find((one) => calendars.value.every((known) => known.color !== one)) ?? colors[0]
+
+/** Adds a calendar and returns its UID. */
+export async function addCalendar(name: string, color = freeColor()): Promise<string> {
+  const uid = uuid()
+  await table.insert({ name, color, hidden: false, uid, is_default: false })
+  return uid
 }
+
+/** Removes a calendar that was added for an import, unless it has other events by now. */
+export async function removeEmptyCalendar(uid: string): Promise<void> {
+  const row = table.rows.value.find((one) => one.uid === uid)
+  if (row && entries.all.value.every((event) => event.calendar_uid !== uid)) await table.remove(row.id)
+}
+
+/** The calendar of new events: the one that the user chose, while it exists. */
+export const newEventsCalendar = computed<Calendar>(
+  () => calendars.value.find(({ uid }) => uid === newEventsUid.value) ?? calendars.value[0]!,
+)
 
 /** Most events of a request. */
 const BATCH = 50
 
-type Operation = { operation: 'INSERT' | 'UPDATE' | 'DELETE'; data: Record<string, unknown> }
+type Operation = Parameters<typeof pushRows>[0][number]
 
-async function push(operations: readonly Operation[]): Promise<void> {
+/** Sends operations in batches, and says of each which was carried out. */
+async function push(operations: readonly Operation[], onDone: (index: number) => void = () => undefined) {
   for (let from = 0; from < operations.length; from += BATCH) {
-    const some = operations.slice(from, from + BATCH)
-    const { results } = await bridge.call('rows.push', {
-      operations: some.map((one) => ({ ...one, table: 'svc_events' as const, op_id: uuid() })),
-    })
+    const results = await pushRows(operations.slice(from, from + BATCH))
+    for (const [at, { ok }] of results.entries()) if (ok) onDone(from + at)
     const failed = results.find(({ ok }) => !ok)
-    if (failed) throw new Error(failed.error ?? failed.status)
+    if (failed) throw new ApiError({ code: failed.code ?? failed.status, message: failed.error ?? '' })
   }
+}
+
+export interface CalendarRemoval {
+  /** Brings back everything; can be repeated. */
+  undo: () => Promise<void>
+  /** Why a part of it was not removed. */
+  error?: unknown
 }
 
 /**
  * Removes a calendar. Its events move to another one or, without one, are removed with it; the calendar goes last, so that
- * an interruption loses nothing. Returns a function that brings back everything.
+ * an interruption loses nothing.
  */
-export async function removeCalendar(calendar: Calendar, target: Calendar | undefined): Promise<() => Promise<void>> {
-  const { row, name, uid, color, hidden } = calendar
-  const events = eventsOf(calendar).filter((event) => event.row !== undefined)
-  const ids = events.map((event) => event.row!.id)
+export async function removeCalendar(calendar: Calendar, target: Calendar | undefined): Promise<CalendarRemoval> {
+  const { name, uid, color, hidden } = calendar
+  const row = calendar.row!
+  const events = eventsOf(calendar).flatMap((event) => {
+    if (event.row === undefined) return []
+    const { id } = event.row
+    return [{ id, data: { ...entries.fieldsOf(event) }, restoreId: uuid() }]
+  })
+  const restoreId = uuid()
   const moved = (calendar_uid: string | null): Operation[] =>
-    ids.map((id) => ({ operation: 'UPDATE', data: { id, calendar_uid } }))
-  await push(target ? moved(target.uid || null) : ids.map((id) => ({ operation: 'DELETE', data: { id } })))
-  await table.remove(row!.id)
-  const fields = events.map((event) => ({ ...entries.fieldsOf(event) }))
-  return async () => {
-    await table.insert({ name, uid, color, hidden, is_default: false })
-    await push(target ? moved(uid) : fields.map((data) => ({ operation: 'INSERT', data })))
+    events.map(({ id }) => ({
+      table: 'svc_events',
+      operation: 'UPDATE',
+      data: { id, calendar_uid },
+      op_id: uuid(),
+    }))
+  const removed = (): Operation[] =>
+    events.map(({ id }) => ({ table: 'svc_events', operation: 'DELETE', data: { id }, op_id: uuid() }))
+  const gone = new Set<number>()
+  // The response of a request that was carried out can be lost; then the feed says what is gone.
+  const isGone = (id: number): boolean => gone.has(id) || entries.table.get(id) === undefined
+  const undo = async (): Promise<void> => {
+    if (!table.get(row.id)) await table.insert({ name, uid, color, hidden, is_default: false }, restoreId)
+    const restored = events.filter(({ id }) => isGone(id))
+    await push(
+      target
+        ? moved(uid)
+        : restored.map(({ data, restoreId: op_id }) => ({ table: 'svc_events', operation: 'INSERT', data, op_id })),
+    )
+  }
+  try {
+    await push(target ? moved(target.uid || null) : removed(), (index) => gone.add(events[index]!.id))
+    await table.remove(row.id)
+    return { undo }
+  } catch (error) {
+    return { undo, error }
   }
 }

@@ -49,14 +49,26 @@ void bridge.getItem('view').then((stored) => {
   if (views.includes(stored as View)) view.value = stored as View
 })
 
+/** UID of the calendar for new events; empty for the default one. */
+export const newEventsUid = signal('')
+
+/** Chooses the calendar for new events; the browser keeps it. */
+export function setNewEventsCalendar(uid: string): void {
+  newEventsUid.value = uid
+  bridge.setItem('calendar', uid)
+}
+
+void bridge.getItem('calendar').then((uid) => void (newEventsUid.value = uid ?? ''))
+
+export const createTimes = (times: Partial<Times>): void =>
+  entries.create({ ...times, calendar_uid: newEventsUid.value || null })
+
 /** Begins a new event of one hour, or of the given length. */
 export const createAt = (start: Date, ms = HOUR): void =>
-  entries.create({
+  createTimes({
     starts_at: start.toISOString(),
     ends_at: new Date(start.getTime() + ms).toISOString(),
   })
-
-export const createTimes = (times: Times): void => entries.create(times)
 
 /** Begins a new event on a day: at the next full hour today, at nine on other days. */
 export function createOn(day: string): void {

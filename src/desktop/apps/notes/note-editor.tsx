@@ -13,7 +13,7 @@ import { Toolbar } from '../../kit/split-view.tsx'
 import { toast, toastError } from '../../kit/toast.tsx'
 import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { categories, draftOf, drafts, noteLinks, open, remove, write, type Note } from './store.ts'
+import { categories, draftOf, drafts, fieldsOf, noteLinks, open, remove, write, type Note } from './store.ts'
 import { words } from './words.ts'
 
 const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
@@ -45,7 +45,9 @@ function DraftAlert({ note }: { note: Note }) {
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'conflict' : 'gone')}</p>
-      <Button onClick={() => void drafts.resolve(key, 'mine')}>{words(theirs ? 'keep_mine' : 'as_new')}</Button>
+      <Button onClick={() => void (open.value = drafts.resolve(key, 'mine', fieldsOf(note)))}>
+        {words(theirs ? 'keep_mine' : 'as_new')}
+      </Button>
       <Button onClick={() => void drafts.resolve(key, 'theirs')}>
         {theirs ? words('take_theirs') : common('discard')}
       </Button>
@@ -66,11 +68,12 @@ function DraftAlert({ note }: { note: Note }) {
 }
 
 function State({ note }: { note: Note }) {
-  const state = draftOf(note)?.state
+  const { state, theirs } = draftOf(note) ?? {}
   const isSaved = state === undefined && note.row !== undefined
+  const isGone = state === 'conflict' && theirs === undefined
   return (
     <span class="state" role="status">
-      {isSaved ? words('saved') : words(state === 'saving' ? 'saving' : 'waiting')}
+      {isSaved ? words('saved') : words(isGone ? 'deleted_elsewhere' : state === 'saving' ? 'saving' : 'waiting')}
     </span>
   )
 }

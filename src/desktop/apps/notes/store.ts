@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { bridge } from '../../kit/bridge.ts'
 import { makeAutosave } from '../../kit/autosave.ts'
+import { keepDeletedRows } from '../../kit/deleted-rows.ts'
 import { distinctNames } from '../../kit/formats.ts'
 import { makeSearch, overlayDrafts, type Entry } from '../../kit/overlay.ts'
 import { openTable, type Fields } from '../../kit/rows.ts'
@@ -64,16 +65,25 @@ export function create(title = ''): void {
 
 export const noteLinks = linksByTitle(table, { open: (id) => void (open.value = `${id}`), create })
 
+/** The columns of a note. */
+export const fieldsOf = ({ title, content, category: kind, pinned, color }: NoteFields): NoteFields => ({
+  title,
+  content,
+  category: kind,
+  pinned,
+  color,
+})
+
+const removeRow = keepDeletedRows({ table, drafts, open, fieldsOf })
+
 /** Deletes a note; returns a function that inserts it as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {
   const draft = draftOf(note)
   if (draft) drafts.resolve(draft.key, 'theirs')
-  if (note.row) await table.remove(note.row.id)
+  if (note.row) await removeRow(note.row.id)
   if (current.value === undefined) open.value = undefined
-  const { title, content, category: kind, pinned, color } = note
   return async () => {
-    const id = await table.insert({ title, content, category: kind, pinned, color })
-    open.value = `${id}`
+    open.value = `${await table.insert(fieldsOf(note))}`
   }
 }
 

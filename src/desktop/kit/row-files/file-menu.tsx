@@ -19,6 +19,7 @@ import {
   sendRows,
   type ImportResult,
 } from './import-rows.ts'
+import type { AskTarget } from './import-target.ts'
 import { fileWords as words } from './words.ts'
 
 /** Most problems of a file that are listed. */
@@ -29,7 +30,8 @@ const MANY = 500
 
 const MIME = { ics: 'text/calendar', vcf: 'text/vcard', html: 'text/html', csv: 'text/csv' }
 
-function report(table: TableName, { added, updated, problems, notes, left }: ImportResult): void {
+function report(table: TableName, result: ImportResult, undoTarget: () => Promise<void>): void {
+  const { added, updated, problems, notes, left } = result
   const lines = [...problems, ...notes]
   const more = lines.length > MAX_LISTED ? [words('more_problems', lines.length - MAX_LISTED)] : []
   const out = (['cancelled', 'groups', 'pictures', 'addresses'] as const).flatMap((kind) =>
@@ -39,7 +41,12 @@ function report(table: TableName, { added, updated, problems, notes, left }: Imp
   toast(text, {
     tone: problems.length > 0 ? 'bad' : 'good',
     ...(added.length > 0
-      ? { action: { label: entryWords('undo'), run: () => void removeImported(table, added).catch(toastError) } }
+      ? {
+          action: {
+            label: entryWords('undo'),
+            run: () => void removeImported(table, added).then(undoTarget).catch(toastError),
+          },
+        }
       : {}),
   })
 }
@@ -50,9 +57,18 @@ interface Props<N extends TableName> {
   formats?: readonly ExchangeName[]
   /** Name of exported files, without their ending. */
   name: string
+  /** Where the rows of a file go, if there is a choice. */
+  askTarget?: AskTarget
 }
 
-async function importFile<N extends TableName>(file: File, { of, formats = [] }: Props<N>): Promise<void> {
+/** Without a choice, rows go into their table as they are. */
+const intoTable: AskTarget = () =>
+  Promise.resolve({ place: (candidates) => [...candidates], undo: () => Promise.resolve() })
+
+async function importFile<N extends TableName>(
+  file: File,
+  { of, formats = [], askTarget = intoTable }: Props<N>,
+): Promise<void> {
   const bad = (text: string): void => toast(text, { tone: 'bad' })
   if (file.size > MAX_FILE) return bad(words('too_large', formatSize(MAX_FILE)))
   let text: string
@@ -65,18 +81,21 @@ async function importFile<N extends TableName>(file: File, { of, formats = [] }:
   if (format === undefined || (format === 'rows' && !/\.(?:csv|tsv|txt|json|jsonl)$/i.test(file.name)))
     return bad(words('wrong_kind', file.name, [...formats, 'csv', 'json'].map((one) => `.${one}`).join(', ')))
   const result = emptyResult()
+  const target = await askTarget(text, format)
+  if (!target) return
   try {
     const rows = of.table.rows.value
-    const read = await readFileRows({ table: of.name, text, format, rows })
+    const read = await readFileRows({ place: target.place, table: of.name, text, format, rows })
     if (read.fresh.length > MANY) toast(words('importing', read.fresh.length))
     await sendRows(of.name, read, result)
   } catch (error) {
-    if (error instanceof Error && error.name === 'BadRow') return bad(words('unreadable', file.name, error.message))
-    toastError(error)
+    if (error instanceof Error && error.name === 'BadRow') bad(words('unreadable', file.name, error.message))
+    else toastError(error)
     // What was sent before stays; the rest can be imported again.
-    if (result.added.length + result.updated === 0) return
+    if (result.added.length + result.updated === 0) return target.undo()
   }
-  report(of.name, result)
+  if (result.added.length + result.updated === 0) await target.undo()
+  report(of.name, result, target.undo)
 }
 
 async function exportRows<N extends TableName>({ of, name }: Props<N>, format: ExchangeName | 'csv'): Promise<void> {

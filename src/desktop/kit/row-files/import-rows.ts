@@ -4,9 +4,10 @@ import { importWords } from '../../../client/rows/import-words.ts'
 import { withKnownRows } from '../../../client/rows/known-rows.ts'
 import type { Candidate, ImportedFile, Left } from '../../../client/rows/row-files.ts'
 import { ApiError, describeError } from '../api-error.ts'
-import { bridge } from '../bridge.ts'
 import { language } from '../language.ts'
 import { ownZone } from '../local-day.ts'
+import type { ImportTarget } from './import-target.ts'
+import { pushRows } from '../push-rows.ts'
 import { uuid } from '../rows.ts'
 
 /** Largest file that is read here, bytes: a page stands still meanwhile. `svc data import` takes larger ones. */
@@ -15,9 +16,6 @@ export const MAX_FILE = 10 * 1_048_576
 /** Most rows of a request, and most characters of their values. */
 const BATCH = 50
 const BATCH_SIZE = 2_000_000
-
-/** Most times that a request waits for its rate limit. */
-const MAX_WAITS = 20
 
 export interface ImportResult {
   /** IDs of the new rows. */
@@ -48,22 +46,8 @@ function* batchesOf(candidates: readonly Candidate[]): Generator<Candidate[]> {
   if (batch.length > 0) yield batch
 }
 
-type Operations = Parameters<typeof bridge.call<'rows.push'>>[1]['operations']
-
-/** Sends operations; the limit of requests only delays them. */
-async function push(operations: Operations) {
-  for (let waits = 0; ; waits++) {
-    try {
-      return (await bridge.call('rows.push', { operations })).results
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'rate_limited' || waits === MAX_WAITS) throw error
-      await new Promise((resolve) => setTimeout(resolve, 1_000 * (error.retryAfter ?? 1)))
-    }
-  }
-}
-
 async function send(table: TableName, batch: readonly Candidate[], result: ImportResult): Promise<void> {
-  const results = await push(
+  const results = await pushRows(
     batch.map(({ id, values }) => ({
       table,
       op_id: uuid(),
@@ -101,6 +85,7 @@ export const formatOfFile = (text: string, formats: readonly ExchangeName[]): Ex
 }
 
 interface Imported {
+  place: ImportTarget['place']
   table: TableName
   text: string
   format: ExchangeName | 'rows'
@@ -109,6 +94,7 @@ interface Imported {
 
 /** Reads a file in the language of the desktop. Throws `BadRow` for one that is not what it seems. */
 export async function readFileRows({
+  place,
   table,
   text,
   format,
@@ -119,11 +105,12 @@ export async function readFileRows({
   if (format === 'rows') {
     const { readCandidates } = await import('../../../client/rows/row-files.ts')
     const candidates = readCandidates(table, text, false, undefined, false, words)
-    return { candidates, left: {}, fresh: withoutEqual(table, candidates.filter(sound), rows) }
+    return { candidates, left: {}, fresh: withoutEqual(table, place(candidates.filter(sound)), rows) }
   }
   const exchange = await loadExchange(format, table, 'read')
   const { candidates, left } = exchange.read(text, ownZone(), words)
-  return { candidates, left, fresh: exchange.withKnown(candidates.filter(sound), rows as Record<string, unknown>[]) }
+  const placed = place(candidates.filter(sound))
+  return { candidates, left, fresh: exchange.withKnown(placed, rows as Record<string, unknown>[]) }
 }
 
 /** Adds rows, and updates those that are known. `result` grows while they are sent. */
@@ -139,7 +126,7 @@ export async function sendRows(table: TableName, file: ImportedFile & { fresh: C
 /** Removes the rows that an import has added. */
 export async function removeImported(table: TableName, ids: readonly number[]): Promise<void> {
   for (let from = 0; from < ids.length; from += BATCH) {
-    await push(
+    await pushRows(
       ids.slice(from, from + BATCH).map((id) => ({ table, op_id: uuid(), operation: 'DELETE' as const, data: { id } })),
     )
   }

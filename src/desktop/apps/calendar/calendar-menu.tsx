@@ -1,0 +1,59 @@
+import { Check, Download, EllipsisVertical, Palette, Trash2 } from 'lucide'
+import { loadExchange } from '../../../client/rows/file-formats.ts'
+import { Icon } from '../../kit/icon.tsx'
+import { Menu } from '../../kit/menu.tsx'
+import { fileWords } from '../../kit/row-files/words.ts'
+import { saveFile } from '../../kit/save-file.ts'
+import { toastError } from '../../kit/toast.tsx'
+import { calendars, eventsOf, newEventsCalendar, type Calendar } from './event-calendars.ts'
+import { isManaging, removal } from './open-dialogs.ts'
+import { setNewEventsCalendar } from './store.ts'
+import { words } from './words.ts'
+
+/** Saves the events of one calendar as a file that names it. */
+async function exportCalendar(calendar: Calendar): Promise<void> {
+  const rows = eventsOf(calendar).flatMap(({ row }) => (row ? [{ ...row } as Record<string, unknown>] : []))
+  const { write } = await loadExchange('ics', 'svc_events', 'write')
+  const text = write(
+    rows.toSorted((a, b) => Number(a['id']) - Number(b['id'])),
+    { name: calendar.name, color: calendar.color ?? undefined },
+  )
+  const name = calendar.name.replaceAll(/[\p{Cc}\\/:*?"<>|]/gu, '_')
+  saveFile(new Blob([text], { type: 'text/calendar' }), `${name}.ics`)
+}
+
+/** What can be done with one calendar. */
+export function CalendarMenu({ calendar }: { calendar: Calendar }) {
+  const isFirst = calendar === calendars.value[0]
+  return (
+    <Menu
+      label={words('more_of', calendar.name)}
+      items={[
+        {
+          label: words('for_new_events'),
+          icon: Check,
+          checked: calendar === newEventsCalendar.value,
+          onSelect: () => setNewEventsCalendar(calendar.uid),
+        },
+        { label: words('name_and_color'), icon: Palette, onSelect: () => void (isManaging.value = true) },
+        {
+          label: fileWords('export', 'ics'),
+          icon: Download,
+          onSelect: () => void exportCalendar(calendar).catch(toastError),
+        },
+        ...(isFirst || !calendar.row
+          ? []
+          : [
+              {
+                label: words('delete_calendar', calendar.name),
+                icon: Trash2,
+                danger: true,
+                onSelect: () => void (removal.value = { calendar, target: calendars.value[0]!.uid }),
+              },
+            ]),
+      ]}
+    >
+      <Icon of={EllipsisVertical} />
+    </Menu>
+  )
+}
