@@ -39,7 +39,7 @@ const exploring = [
   'test/desktop/{languages,notes,outage,pdf,prewarmed-frame,reminders,rows,settings,tasks}.test.ts',
   'test/domain/instance/storage-check.test.ts',
   'test/domain/portability/hostile.test.ts',
-  'test/http/{ack-order,addresses,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
+  'test/http/{ack-order,addresses,admin-backups,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
   'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
   'test/package/{debian,install,walks}.test.ts',
