@@ -101,7 +101,33 @@ test('a calendar whose deletion is interrupted keeps the other events, says so, 
   await app.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(titles).toEqual(events.map((_, at) => at))
   expect(await rows('svc_calendars')).toHaveLength(1)
-  expectQuiet(visited)
+
+  // The events move; meanwhile one is deleted elsewhere, and another is put elsewhere.
+  await app.getByRole('button', { name: 'Calendars' }).click()
+  await app.getByRole('dialog').getByRole('button', { name: 'More: Work' }).click()
+  await app.getByRole('menuitem', { name: 'Delete Work' }).click()
+  await app.getByText('This calendar has 60 events.').waitFor()
+  await app.getByRole('button', { name: 'Move events' }).click()
+  await app.getByText('Work was deleted.').waitFor()
+  await app.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
+  const [gone, elsewhere] = (await rows('svc_events')) as unknown as { id: number }[]
+  const operations = [
+    { table: 'svc_events', operation: 'DELETE', data: { id: gone!.id } },
+    { table: 'svc_events', operation: 'UPDATE', data: { id: elsewhere!.id, calendar_uid: 'other' } },
+  ]
+  await sync.push(person.id, { operations } as never, undefined)
+  // The response to the first request of the undo is lost.
+  let undos = 0
+  await visited.page.route('**/api/rows.php?action=push', async (route) => {
+    if (++undos !== 2) return route.continue()
+    await route.fetch()
+    await route.abort()
+  })
+  await app.getByRole('button', { name: 'Undo' }).click()
+  const calendarUids = async () =>
+    (await rows('svc_events')).map((row) => (row as { calendar_uid?: unknown }).calendar_uid).toSorted()
+  await expect.poll(calendarUids, { timeout: 20_000 }).toEqual(['other', ...Array.from({ length: 58 }, () => uid)])
+  expect(await rows('svc_calendars')).toHaveLength(1)
 })
 
 test('the list beside the days hides, exports and takes calendars from files, by keys and in German', async () => {
@@ -139,7 +165,6 @@ test('the list beside the days hides, exports and takes calendars from files, by
   expect(await rows('svc_calendars')).toEqual([])
   // What cannot be read adds no calendar.
   await choose(file.replace('UID:probe', 'DTSTART:never').replace(/DTSTART;.*/, ''))
-  await page.keyboard.press('Enter')
   await app.getByText('0 hinzugefügt, 0 aktualisiert.').waitFor()
   expect(await rows('svc_calendars')).toEqual([])
 
@@ -147,9 +172,35 @@ test('the list beside the days hides, exports and takes calendars from files, by
   await dialog.waitFor()
   await page.keyboard.press('Enter')
   await app.getByText('1 hinzugefügt, 0 aktualisiert.').waitFor()
+  const [first] = await rows('svc_calendars')
+  expect(first).toMatchObject({ name: 'Chor / Alt', color: '#c2410c', is_default: false })
+  expect(await rows('svc_events')).toMatchObject([{ title: 'Probe', calendar_uid: first!['uid'] }])
+  // The undo leaves no empty calendar.
+  await app.getByRole('button', { name: 'Rückgängig' }).click()
+  await expect.poll(() => rows('svc_calendars')).toEqual([])
+  expect(await rows('svc_events')).toEqual([])
+  await choose(file)
+  await dialog.waitFor()
+  await page.keyboard.press('Enter')
+  await app.getByText('1 hinzugefügt, 0 aktualisiert.').waitFor()
   const [choir] = await rows('svc_calendars')
-  expect(choir).toMatchObject({ name: 'Chor / Alt', color: '#c2410c', is_default: false })
-  expect(await rows('svc_events')).toMatchObject([{ title: 'Probe', calendar_uid: choir!['uid'] }])
+  // An event that is there already stays in its calendar, whatever that is called by now; a new one joins it.
+  await choose(file.replace('Alt', 'Sopran').replace('SUMMARY:Probe', 'SUMMARY:Generalprobe'))
+  await app.getByText('0 hinzugefügt, 1 aktualisiert.').waitFor()
+  const more = [
+    'BEGIN:VEVENT',
+    'UID:mehr',
+    'SUMMARY:Nachfeier',
+    'DTSTART:20260101T190000Z',
+    'END:VEVENT',
+    'END:VCALENDAR',
+  ]
+  await choose(file.replace('Alt', 'Sopran').replace('END:VCALENDAR', more.join('\r\n')))
+  await dialog.waitFor()
+  await page.keyboard.press('Enter')
+  await app.getByText('1 hinzugefügt, 1 aktualisiert.').waitFor()
+  expect(await rows('svc_calendars')).toHaveLength(1)
+  expect((await rows('svc_events')).map((row) => row['calendar_uid'])).toEqual([choir!['uid'], choir!['uid']])
   const side = app.getByRole('navigation', { name: 'Kalender' })
   const event = app.locator('.event', { hasText: 'Probe' })
   await event.first().waitFor()
@@ -166,7 +217,7 @@ test('the list beside the days hides, exports and takes calendars from files, by
   await app.getByRole('dialog').getByRole('button', { name: 'Speichern und schließen' }).click()
   await expect
     .poll(async () => (await rows('svc_events')).map((row) => row['calendar_uid']))
-    .toEqual([choir!['uid'], choir!['uid']])
+    .toEqual([choir!['uid'], choir!['uid'], choir!['uid']])
   await side.getByRole('button', { name: 'Mehr: Chor / Alt' }).press('Enter')
   const download = page.waitForEvent('download')
   await app.getByRole('menuitem', { name: 'Als iCalendar (.ics) exportieren' }).press('Enter')

@@ -19,6 +19,11 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether the same call may succeed later. */
+export const isTransient = (error: unknown): error is ApiError =>
+  error instanceof ApiError &&
+  ['unreachable', 'busy', 'rate_limited', 'maintenance', 'disk_full', 'internal'].includes(error.code)
+
 const wholeSeconds = (seconds: number | undefined): number => Math.max(1, Math.ceil(seconds ?? 1))
 
 const text = catalogue(english, german)

@@ -2,7 +2,7 @@ import { batch, effect, signal } from '@preact/signals'
 import { bridge } from './bridge.ts'
 import { Conflict, uuid, type Fields, type Row, type Table } from './rows.ts'
 import type { TableName } from '../../contract/tables.ts'
-import { ApiError } from './api-error.ts'
+import { isTransient } from './api-error.ts'
 
 /** Input that is not saved yet. */
 export interface Draft<N extends TableName> {
@@ -25,10 +25,6 @@ export interface Draft<N extends TableName> {
 
 /** Delay from the last input to saving, ms. */
 const SAVE_DELAY = 700
-
-const isTransient = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  ['unreachable', 'busy', 'rate_limited', 'maintenance', 'disk_full', 'internal'].includes(error.code)
 
 /** Drafts by key; every change is written to the browser's storage. */
 function makeDraftStore<N extends TableName>(name: string) {
@@ -126,7 +122,7 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
         put(key, isStored(theirs, now.fields) ? undefined : { ...now, state: 'conflict', theirs })
       } else if (isTransient(error)) {
         put(key, { ...now, state: 'waiting' })
-        saveLater(key, 1_000 * Math.max(5, (error as ApiError).retryAfter ?? 0))
+        saveLater(key, 1_000 * Math.max(5, error.retryAfter ?? 0))
       } else put(key, { ...now, state: 'failed', error: error })
     }
   }

@@ -1,10 +1,9 @@
 import { Plus } from 'lucide'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
-import { entryWords } from '../../kit/entry-words.ts'
 import { Select } from '../../kit/field.tsx'
-import { describeError } from '../../kit/api-error.ts'
-import { toast, toastError } from '../../kit/toast.tsx'
+import { offerUndo } from '../../kit/offer-undo.ts'
+import { toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { CalendarMenu } from './calendar-menu.tsx'
 import { CalendarSign } from './calendar-sign.tsx'
@@ -48,17 +47,10 @@ function Line({ calendar }: { calendar: Calendar }) {
   )
 }
 
-/** Says what has happened, with a way back; after a failure, the way back can be tried again. */
-function offerUndo(undo: () => Promise<void>, text: string, error?: unknown): void {
-  const run = (): void => void undo().catch((reason: unknown) => offerUndo(undo, text, reason))
-  const shown = error === undefined ? text : `${text}\n${describeError(error)}`
-  toast(shown, { tone: error === undefined ? 'good' : 'bad', action: { label: entryWords('undo'), run } })
-}
-
 async function remove(calendar: Calendar, target: Calendar | undefined): Promise<void> {
   removal.value = undefined
   const { undo, error } = await removeCalendar(calendar, target)
-  offerUndo(undo, words(error === undefined ? 'calendar_deleted' : 'calendar_not_deleted', calendar.name), error)
+  offerUndo(words(error === undefined ? 'calendar_deleted' : 'calendar_not_deleted', calendar.name), undo, { error })
 }
 
 /** Asks what happens to the events of a calendar. */
@@ -72,7 +64,7 @@ function Removal({ calendar, target }: { calendar: Calendar; target: string }) {
         label={words('move_to')}
         options={others.map(({ uid, name }) => ({ value: uid, label: name }))}
         value={target}
-        onChange={({ currentTarget }) => void (removal.value = { calendar, target: currentTarget.value })}
+        onChange={({ currentTarget }) => void (removal.value = { id: calendar.row!.id, target: currentTarget.value })}
       />
       <footer>
         <Button onClick={close}>{common('cancel')}</Button>
@@ -93,7 +85,8 @@ function Removal({ calendar, target }: { calendar: Calendar; target: string }) {
 
 /** The calendars: which are shown, their names and colours. */
 export function CalendarDialog() {
-  if (removal.value) return <Removal {...removal.value} />
+  const removed = removal.value && calendars.value.find(({ row }) => row?.id === removal.value?.id)
+  if (removed) return <Removal calendar={removed} target={removal.value!.target} />
   if (!isManaging.value) return null
   return (
     <Dialog title={words('calendars')} onClose={() => void (isManaging.value = false)}>

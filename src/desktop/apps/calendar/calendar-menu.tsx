@@ -25,6 +25,7 @@ async function exportCalendar(calendar: Calendar): Promise<void> {
 /** What can be done with one calendar. */
 export function CalendarMenu({ calendar }: { calendar: Calendar }) {
   const isFirst = calendar === calendars.value[0]
+  const { row } = calendar
   return (
     <Menu
       label={words('more_of', calendar.name)}
@@ -41,14 +42,14 @@ export function CalendarMenu({ calendar }: { calendar: Calendar }) {
           icon: Download,
           onSelect: () => void exportCalendar(calendar).catch(toastError),
         },
-        ...(isFirst || !calendar.row
+        ...(isFirst || !row
           ? []
           : [
               {
                 label: words('delete_calendar', calendar.name),
                 icon: Trash2,
                 danger: true,
-                onSelect: () => void (removal.value = { calendar, target: calendars.value[0]!.uid }),
+                onSelect: () => void (removal.value = { id: row.id, target: calendars.value[0]!.uid }),
               },
             ]),
       ]}

@@ -1,8 +1,7 @@
 import { computed } from '@preact/signals'
 import { calendarOf } from '../../../client/rows/calendars.ts'
-import { ApiError } from '../../kit/api-error.ts'
 import { compareNames } from '../../kit/formats.ts'
-import { pushRows } from '../../kit/push-rows.ts'
+import { changeRows, type Operation } from '../../kit/push-rows.ts'
 import { openTable, uuid, type Fields, type Row } from '../../kit/rows.ts'
 import { entries, newEventsUid, type Event } from './store.ts'
 import { words } from './words.ts'
@@ -56,7 +55,7 @@ export const calendarOfEvent = ({ calendar_uid }: Pick<Event, 'calendar_uid'>): 
   (calendar_uid === null ? undefined : byUid.value.get(calendar_uid)) ?? calendars.value[0]!
 
 export const eventsOf = (calendar: Calendar): Event[] =>
-  entries.all.value.filter((event) => calendarOfEvent(event) === calendar)
+  entries.all.value.filter((event) => calendarOfEvent(event).row?.id === calendar.row?.id)
 
 /** Changes a calendar; the default one gets a row with its first change. */
 export async function changeCalendar({ row, name }: Calendar, change: Partial<Fields<'svc_calendars'>>): Promise<void> {
@@ -73,8 +72,17 @@ export async function addCalendar(name: string, color = freeColor()): Promise<st
   return uid
 }
 
+/** Events change without their table when they are sent in batches, and responses can be lost. */
+async function reload(): Promise<void> {
+  for (const one of [table, entries.table]) {
+    await one.load()
+    if (one.loadError.value !== undefined) throw one.loadError.value as Error
+  }
+}
+
 /** Removes a calendar that was added for an import, unless it has other events by now. */
 export async function removeEmptyCalendar(uid: string): Promise<void> {
+  await reload()
   const row = table.rows.value.find((one) => one.uid === uid)
   if (row && entries.all.value.every((event) => event.calendar_uid !== uid)) await table.remove(row.id)
 }
@@ -83,21 +91,6 @@ export async function removeEmptyCalendar(uid: string): Promise<void> {
 export const newEventsCalendar = computed<Calendar>(
   () => calendars.value.find(({ uid }) => uid === newEventsUid.value) ?? calendars.value[0]!,
 )
-
-/** Most events of a request. */
-const BATCH = 50
-
-type Operation = Parameters<typeof pushRows>[0][number]
-
-/** Sends operations in batches, and says of each which was carried out. */
-async function push(operations: readonly Operation[], onDone: (index: number) => void = () => undefined) {
-  for (let from = 0; from < operations.length; from += BATCH) {
-    const results = await pushRows(operations.slice(from, from + BATCH))
-    for (const [at, { ok }] of results.entries()) if (ok) onDone(from + at)
-    const failed = results.find(({ ok }) => !ok)
-    if (failed) throw new ApiError({ code: failed.code ?? failed.status, message: failed.error ?? '' })
-  }
-}
 
 export interface CalendarRemoval {
   /** Brings back everything; can be repeated. */
@@ -113,35 +106,35 @@ export interface CalendarRemoval {
 export async function removeCalendar(calendar: Calendar, target: Calendar | undefined): Promise<CalendarRemoval> {
   const { name, uid, color, hidden } = calendar
   const row = calendar.row!
-  const events = eventsOf(calendar).flatMap((event) => {
-    if (event.row === undefined) return []
-    const { id } = event.row
-    return [{ id, data: { ...entries.fieldsOf(event) }, restoreId: uuid() }]
-  })
+  const events = eventsOf(calendar).flatMap((event) =>
+    event.row ? [{ id: event.row.id, data: entries.fieldsOf(event), restoreId: uuid() }] : [],
+  )
   const restoreId = uuid()
-  const moved = (calendar_uid: string | null): Operation[] =>
-    events.map(({ id }) => ({
-      table: 'svc_events',
-      operation: 'UPDATE',
-      data: { id, calendar_uid },
-      op_id: uuid(),
-    }))
-  const removed = (): Operation[] =>
-    events.map(({ id }) => ({ table: 'svc_events', operation: 'DELETE', data: { id }, op_id: uuid() }))
-  const gone = new Set<number>()
-  // The response of a request that was carried out can be lost; then the feed says what is gone.
-  const isGone = (id: number): boolean => gone.has(id) || entries.table.get(id) === undefined
+  const operation = (verb: 'INSERT' | 'UPDATE' | 'DELETE', data: object, op_id = uuid()): Operation => ({
+    table: 'svc_events',
+    operation: verb,
+    data: { ...data },
+    op_id,
+  })
+  const newUid = target ? target.uid || null : undefined
   const undo = async (): Promise<void> => {
+    await reload()
     if (!table.get(row.id)) await table.insert({ name, uid, color, hidden, is_default: false }, restoreId)
-    const restored = events.filter(({ id }) => isGone(id))
-    await push(
-      target
-        ? moved(uid)
-        : restored.map(({ data, restoreId: op_id }) => ({ table: 'svc_events', operation: 'INSERT', data, op_id })),
+    await changeRows(
+      events.flatMap(({ id, data, restoreId: op_id }) => {
+        const current = entries.table.get(id)
+        if (newUid === undefined) return current ? [] : [operation('INSERT', data, op_id)]
+        // Events that were put elsewhere meanwhile stay there.
+        return current?.calendar_uid === newUid ? [operation('UPDATE', { id, calendar_uid: uid })] : []
+      }),
     )
   }
   try {
-    await push(target ? moved(target.uid || null) : removed(), (index) => gone.add(events[index]!.id))
+    await changeRows(
+      events.map(({ id }) =>
+        newUid === undefined ? operation('DELETE', { id }) : operation('UPDATE', { id, calendar_uid: newUid }),
+      ),
+    )
     await table.remove(row.id)
     return { undo }
   } catch (error) {

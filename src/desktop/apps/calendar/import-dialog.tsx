@@ -1,11 +1,13 @@
 import { signal } from '@preact/signals'
-import { intoCalendar, readCalendarFile, type CalendarFile } from '../../../client/rows/calendars.ts'
+import { readCalendarFile, type CalendarFile } from '../../../client/rows/calendars.ts'
+import type { Candidate } from '../../../client/rows/row-files.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Select } from '../../kit/field.tsx'
 import type { AskTarget, ImportTarget } from '../../kit/row-files/import-target.ts'
 import { common } from '../../kit/words.ts'
-import { addCalendar, calendars, removeEmptyCalendar } from './event-calendars.ts'
+import { addCalendar, calendarOfEvent, calendars, newEventsCalendar, removeEmptyCalendar } from './event-calendars.ts'
+import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
 /** The choice of a new calendar; no UID is so. */
@@ -19,32 +21,54 @@ interface Question {
 
 const question = signal<Question | undefined>(undefined)
 
-const ask = (file: CalendarFile): Promise<string | undefined> =>
+const ask = (file: CalendarFile, choice: string): Promise<string | undefined> =>
   new Promise((resolve) => {
     question.value?.answer(undefined)
-    const known = calendars.value.find(({ name }) => name === file.name)
     question.value = {
       file,
-      choice: known?.uid ?? (file.name === undefined ? calendars.value[0]!.uid : NEW),
-      answer: (choice) => {
+      choice,
+      answer: (chosen) => {
         question.value = undefined
-        resolve(choice)
+        resolve(chosen)
       },
     }
   })
 
-/** Asks for the calendar of the events of a file, where there are several or the file names one. */
-export const askCalendar: AskTarget = async (text, format) => {
-  const asIs: ImportTarget = { place: (candidates) => [...candidates], undo: () => Promise.resolve() }
-  if (format !== 'ics') return asIs
+type Known = ReadonlyMap<unknown, Event>
+
+/** The calendar that has most events of a file already. */
+function knownCalendar(candidates: readonly Candidate[], known: Known): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { values } of candidates) {
+    const event = known.get(values['uid'])
+    if (!event) continue
+    const { uid } = calendarOfEvent(event)
+    counts.set(uid, (counts.get(uid) ?? 0) + 1)
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0]
+}
+
+/**
+ * Asks for the calendar of the new events of a file, where there are several or the file names one. New dates of a series
+ * that is known join it.
+ */
+export const askCalendar: AskTarget = async (text, candidates) => {
   const file = readCalendarFile(text)
-  if (file.name === undefined && calendars.value.length === 1) return asIs
-  const choice = await ask(file)
+  const known: Known = new Map(entries.all.value.flatMap((event) => (event.uid === null ? [] : [[event.uid, event]])))
+  const target = (uid: string, undo = () => Promise.resolve()): ImportTarget => ({
+    fieldsOf: (values) => ({ calendar_uid: (known.get(values['uid']) ?? { calendar_uid: uid || null }).calendar_uid }),
+    undo,
+  })
+  if (file.name === undefined && calendars.value.length === 1) return target('')
+  const proposed =
+    knownCalendar(candidates, known) ??
+    calendars.value.find(({ name }) => name === file.name)?.uid ??
+    (file.name === undefined ? newEventsCalendar.value.uid : NEW)
+  const choice = await ask(file, proposed)
   if (choice === undefined) return undefined
-  if (choice !== NEW)
-    return { ...asIs, place: (candidates) => (choice === '' ? [...candidates] : intoCalendar(candidates, choice)) }
+  if (choice !== NEW) return target(choice)
   const uid = await addCalendar(file.name ?? words('new_calendar'), file.color)
-  return { place: (candidates) => intoCalendar(candidates, uid), undo: () => removeEmptyCalendar(uid) }
+  return target(uid, () => removeEmptyCalendar(uid))
 }
 
 /** Renders the question of `askCalendar`. */

@@ -1,8 +1,7 @@
 import { signal } from '@preact/signals'
-import type { Calendar } from './event-calendars.ts'
 
 /** Whether the dialog of all calendars is open. */
 export const isManaging = signal(false)
 
-/** The calendar that is to be deleted, and the one that its events go to. */
-export const removal = signal<{ calendar: Calendar; target: string } | undefined>(undefined)
+/** The row of the calendar that is to be deleted, and the UID of the one that its events go to. */
+export const removal = signal<{ id: number; target: string } | undefined>(undefined)

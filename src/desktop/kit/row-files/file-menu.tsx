@@ -3,10 +3,10 @@ import { useRef } from 'preact/hooks'
 import { loadExchange, type ExchangeName } from '../../../client/rows/file-formats.ts'
 import type { TableName } from '../../../contract/tables.ts'
 import type { Entries } from '../entries.ts'
-import { entryWords } from '../entry-words.ts'
 import { formatSize } from '../formats.ts'
 import { Icon } from '../icon.tsx'
 import { Menu } from '../menu.tsx'
+import { offerUndo } from '../offer-undo.ts'
 import { saveFile } from '../save-file.ts'
 import { toast, toastError } from '../toast.tsx'
 import { common } from '../words.ts'
@@ -19,7 +19,7 @@ import {
   sendRows,
   type ImportResult,
 } from './import-rows.ts'
-import type { AskTarget } from './import-target.ts'
+import type { AskTarget, ImportTarget } from './import-target.ts'
 import { fileWords as words } from './words.ts'
 
 /** Most problems of a file that are listed. */
@@ -38,17 +38,9 @@ function report(table: TableName, result: ImportResult, undoTarget: () => Promis
     left[kind] ? [words(kind, left[kind])] : [],
   )
   const text = [words('imported', added.length, updated), ...out, ...lines.slice(0, MAX_LISTED), ...more].join('\n')
-  toast(text, {
-    tone: problems.length > 0 ? 'bad' : 'good',
-    ...(added.length > 0
-      ? {
-          action: {
-            label: entryWords('undo'),
-            run: () => void removeImported(table, added).then(undoTarget).catch(toastError),
-          },
-        }
-      : {}),
-  })
+  const tone = problems.length > 0 ? 'bad' : 'good'
+  if (added.length === 0) toast(text, { tone })
+  else offerUndo(text, () => removeImported(table, added).then(undoTarget), { tone })
 }
 
 interface Props<N extends TableName> {
@@ -57,18 +49,14 @@ interface Props<N extends TableName> {
   formats?: readonly ExchangeName[]
   /** Name of exported files, without their ending. */
   name: string
-  /** Where the rows of a file go, if there is a choice. */
+  /** Asks where the new rows of a file of another program go. */
   askTarget?: AskTarget
 }
 
 /** Without a choice, rows go into their table as they are. */
-const intoTable: AskTarget = () =>
-  Promise.resolve({ place: (candidates) => [...candidates], undo: () => Promise.resolve() })
+const intoTable: ImportTarget = { fieldsOf: () => ({}), undo: () => Promise.resolve() }
 
-async function importFile<N extends TableName>(
-  file: File,
-  { of, formats = [], askTarget = intoTable }: Props<N>,
-): Promise<void> {
+async function importFile<N extends TableName>(file: File, { of, formats = [], askTarget }: Props<N>): Promise<void> {
   const bad = (text: string): void => toast(text, { tone: 'bad' })
   if (file.size > MAX_FILE) return bad(words('too_large', formatSize(MAX_FILE)))
   let text: string
@@ -81,20 +69,24 @@ async function importFile<N extends TableName>(
   if (format === undefined || (format === 'rows' && !/\.(?:csv|tsv|txt|json|jsonl)$/i.test(file.name)))
     return bad(words('wrong_kind', file.name, [...formats, 'csv', 'json'].map((one) => `.${one}`).join(', ')))
   const result = emptyResult()
-  const target = await askTarget(text, format)
-  if (!target) return
+  let target = intoTable
   try {
-    const rows = of.table.rows.value
-    const read = await readFileRows({ place: target.place, table: of.name, text, format, rows })
+    const read = await readFileRows({ table: of.name, text, format, rows: of.table.rows.value })
+    const isAdding = read.fresh.some(({ id }) => id === undefined)
+    if (isAdding && askTarget && format !== 'rows') {
+      const chosen = await askTarget(text, read.candidates)
+      if (!chosen) return
+      target = chosen
+    }
     if (read.fresh.length > MANY) toast(words('importing', read.fresh.length))
-    await sendRows(of.name, read, result)
+    await sendRows(of.name, read, target, result)
   } catch (error) {
     if (error instanceof Error && error.name === 'BadRow') bad(words('unreadable', file.name, error.message))
     else toastError(error)
     // What was sent before stays; the rest can be imported again.
     if (result.added.length + result.updated === 0) return target.undo()
   }
-  if (result.added.length + result.updated === 0) await target.undo()
+  if (result.added.length === 0) await target.undo()
   report(of.name, result, target.undo)
 }
 

@@ -3,19 +3,15 @@ import { exchangeOf, loadExchange, type ExchangeName } from '../../../client/row
 import { importWords } from '../../../client/rows/import-words.ts'
 import { withKnownRows } from '../../../client/rows/known-rows.ts'
 import type { Candidate, ImportedFile, Left } from '../../../client/rows/row-files.ts'
-import { ApiError, describeError } from '../api-error.ts'
+import { describeError } from '../api-error.ts'
 import { language } from '../language.ts'
 import { ownZone } from '../local-day.ts'
 import type { ImportTarget } from './import-target.ts'
-import { pushRows } from '../push-rows.ts'
+import { changeRows, errorOf, pushRows, type Operation } from '../push-rows.ts'
 import { uuid } from '../rows.ts'
 
 /** Largest file that is read here, bytes: a page stands still meanwhile. `svc data import` takes larger ones. */
 export const MAX_FILE = 10 * 1_048_576
-
-/** Most rows of a request, and most characters of their values. */
-const BATCH = 50
-const BATCH_SIZE = 2_000_000
 
 export interface ImportResult {
   /** IDs of the new rows. */
@@ -29,42 +25,6 @@ export interface ImportResult {
 }
 
 export const emptyResult = (): ImportResult => ({ added: [], updated: 0, problems: [], notes: [], left: {} })
-
-function* batchesOf(candidates: readonly Candidate[]): Generator<Candidate[]> {
-  let batch: Candidate[] = []
-  let size = 0
-  for (const candidate of candidates) {
-    const length = JSON.stringify(candidate.values).length
-    if (batch.length === BATCH || (batch.length > 0 && size + length > BATCH_SIZE)) {
-      yield batch
-      batch = []
-      size = 0
-    }
-    batch.push(candidate)
-    size += length
-  }
-  if (batch.length > 0) yield batch
-}
-
-async function send(table: TableName, batch: readonly Candidate[], result: ImportResult): Promise<void> {
-  const results = await pushRows(
-    batch.map(({ id, values }) => ({
-      table,
-      op_id: uuid(),
-      ...(id === undefined
-        ? { operation: 'INSERT' as const, data: values }
-        : { operation: 'UPDATE' as const, data: { ...values, id } }),
-    })),
-  )
-  for (const [index, { status, id, code, error }] of results.entries()) {
-    const { where, id: known } = batch[index]!
-    if (status === 'error' || status === 'conflict') {
-      const reason = describeError(new ApiError({ code: code ?? status, message: error ?? '' }))
-      result.problems.push(`${where}: ${reason}`)
-    } else if (known === undefined) result.added.push(id!)
-    else result.updated++
-  }
-}
 
 /** Leaves out the rows of a file that are there already. */
 function withoutEqual(table: TableName, candidates: readonly Candidate[], rows: readonly object[]): Candidate[] {
@@ -84,50 +44,62 @@ export const formatOfFile = (text: string, formats: readonly ExchangeName[]): Ex
   return 'rows'
 }
 
-interface Imported {
-  place: ImportTarget['place']
+interface FileText {
   table: TableName
   text: string
   format: ExchangeName | 'rows'
   rows: readonly object[]
 }
 
+/** What a file contains. */
+export interface FileRows extends ImportedFile {
+  /** What is not there yet, or has changed; rows that are there have an `id`. */
+  fresh: Candidate[]
+}
+
 /** Reads a file in the language of the desktop. Throws `BadRow` for one that is not what it seems. */
-export async function readFileRows({
-  place,
-  table,
-  text,
-  format,
-  rows,
-}: Imported): Promise<ImportedFile & { fresh: Candidate[] }> {
+export async function readFileRows({ table, text, format, rows }: FileText): Promise<FileRows> {
   const words = language.value === 'de' ? (await import('./german-import-words.ts')).germanImportWords : importWords
   const sound = ({ problems }: Candidate): boolean => problems.length === 0
   if (format === 'rows') {
     const { readCandidates } = await import('../../../client/rows/row-files.ts')
     const candidates = readCandidates(table, text, false, undefined, false, words)
-    return { candidates, left: {}, fresh: withoutEqual(table, place(candidates.filter(sound)), rows) }
+    return { candidates, left: {}, fresh: withoutEqual(table, candidates.filter(sound), rows) }
   }
   const exchange = await loadExchange(format, table, 'read')
   const { candidates, left } = exchange.read(text, ownZone(), words)
-  const placed = place(candidates.filter(sound))
-  return { candidates, left, fresh: exchange.withKnown(placed, rows as Record<string, unknown>[]) }
+  const known = rows as Record<string, unknown>[]
+  return { candidates, left, fresh: exchange.withKnown(candidates.filter(sound), known) }
 }
 
-/** Adds rows, and updates those that are known. `result` grows while they are sent. */
-export async function sendRows(table: TableName, file: ImportedFile & { fresh: Candidate[] }, result: ImportResult) {
-  result.left = file.left
-  for (const { where, problems, notes = [] } of file.candidates) {
+/** Adds rows to a place, and updates those that are known where they are. `result` grows while they are sent. */
+export async function sendRows(
+  table: TableName,
+  { candidates, left, fresh }: FileRows,
+  { fieldsOf }: ImportTarget,
+  result: ImportResult,
+): Promise<void> {
+  result.left = left
+  for (const { where, problems, notes = [] } of candidates) {
     result.problems.push(...problems.map((problem) => `${where}: ${problem}`))
     if (problems.length === 0) result.notes.push(...notes.map((note) => `${where}: ${note}`))
   }
-  for (const batch of batchesOf(file.fresh)) await send(table, batch, result)
+  const operations = fresh.map(({ id, values }): Operation => ({
+    table,
+    op_id: uuid(),
+    ...(id === undefined
+      ? { operation: 'INSERT', data: { ...values, ...fieldsOf(values) } }
+      : { operation: 'UPDATE', data: { ...values, id } }),
+  }))
+  await pushRows(operations, (answer, index) => {
+    const { where, id } = fresh[index]!
+    const error = errorOf(answer)
+    if (error) result.problems.push(`${where}: ${describeError(error)}`)
+    else if (id === undefined) result.added.push(answer.id!)
+    else result.updated++
+  })
 }
 
 /** Removes the rows that an import has added. */
-export async function removeImported(table: TableName, ids: readonly number[]): Promise<void> {
-  for (let from = 0; from < ids.length; from += BATCH) {
-    await pushRows(
-      ids.slice(from, from + BATCH).map((id) => ({ table, op_id: uuid(), operation: 'DELETE' as const, data: { id } })),
-    )
-  }
-}
+export const removeImported = (table: TableName, ids: readonly number[]): Promise<void> =>
+  changeRows(ids.map((id) => ({ table, op_id: uuid(), operation: 'DELETE', data: { id } })))

@@ -1,12 +1,12 @@
-import type { ExchangeName } from '../../../client/rows/file-formats.ts'
 import type { Candidate } from '../../../client/rows/row-files.ts'
 
-/** Where the rows of a file go. */
+/** Where the new rows of a file go. */
 export interface ImportTarget {
-  place: (candidates: readonly Candidate[]) => Candidate[]
-  /** Follows the undo of the import. */
+  /** Columns that say so. */
+  fieldsOf: (values: Candidate['values']) => Candidate['values']
+  /** Follows the undo of the import, and an import that adds nothing. */
   undo: () => Promise<void>
 }
 
-/** Asks where the rows of a file go; undefined if the user cancels. */
-export type AskTarget = (text: string, format: ExchangeName | 'rows') => Promise<ImportTarget | undefined>
+/** Asks where the new rows of a file of another program go; undefined if the user cancels. */
+export type AskTarget = (text: string, candidates: readonly Candidate[]) => Promise<ImportTarget | undefined>
