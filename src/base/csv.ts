@@ -54,12 +54,21 @@ export const formatCsv = (rows: readonly (readonly Field[])[]): string =>
 /** What spreadsheets run as a formula, with any marks of `guardFormula` before it (CWE-1236). */
 const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/u
 
-/** Marks a text that a spreadsheet would run as a formula with a leading `'`. */
-export const guardFormula = (text: string): string => (FORMULA.test(text) ? `'${text}` : text)
+/** The same in a text that is divided at semicolons, tabs and line breaks, where the comma separates no values (German Excel). */
+const INNER = /([;\t\r\n])(?=["']*[=+\-@＝＋－＠])/gu
+const GUARDED = /([;\t\r\n])'(?=["']*[=+\-@＝＋－＠])/gu
 
-/** Removes the mark of `guardFormula`. */
-export const unguardFormula = (text: string): string =>
-  text.startsWith("'") && FORMULA.test(text) ? text.slice(1) : text
+/** Marks a text that a spreadsheet would run as a formula with a `'` where one can begin. */
+export function guardFormula(text: string): string {
+  const inner = text.replace(INNER, "$1'")
+  return FORMULA.test(inner) ? `'${inner}` : inner
+}
+
+/** Removes the marks of `guardFormula`. */
+export function unguardFormula(text: string): string {
+  const inner = text.replace(GUARDED, '$1')
+  return inner.startsWith("'") && FORMULA.test(inner) ? inner.slice(1) : inner
+}
 
 function formatField(field: Field): string {
   if (field === null) return ''

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BadCsv, formatCsv, parseCsv } from '../../src/base/csv.ts'
+import { BadCsv, formatCsv, guardFormula, parseCsv, unguardFormula } from '../../src/base/csv.ts'
 
 const fieldsOf = (text: string) => parseCsv(text).map(({ fields }) => fields)
 
@@ -68,6 +68,26 @@ test('whatever was written is read back as it was', () => {
     fc.property(fc.array(row, { maxLength: 5 }), (rows) => {
       const header = ['first', 'second']
       expect(fieldsOf(formatCsv([header, ...rows]))).toEqual([header, ...rows])
+    }),
+  )
+})
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ["x;=cmd|'/C calc'!A0;y", "x;'=cmd|'/C calc'!A0;y"],
+  ['x;"=1+1"', 'x;\'"=1+1"'],
+  ['a\t@b\n-c\r\n+d', "a\t'@b\n'-c\r\n'+d"],
+  ['1, -2; 3', '1, -2; 3'],
+])('%j is marked where a spreadsheet could begin a formula', (text, marked) => {
+  expect(guardFormula(text)).toBe(marked)
+  expect(unguardFormula(marked)).toBe(text)
+})
+
+test('the marks of formulas are removed as they were made', () => {
+  const unit = fc.constantFrom('a', "'", '"', '=', '-', ';', '\t', '\r', '\n', '＝')
+  fc.assert(
+    fc.property(fc.string({ unit }), (text) => {
+      expect(unguardFormula(guardFormula(text))).toBe(text)
     }),
   )
 })

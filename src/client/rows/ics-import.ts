@@ -1,5 +1,6 @@
 import { readIcs } from './ics-read.ts'
 import { joinSeries } from './ics-series.ts'
+import { formatEvent, uidOf } from './ics-write.ts'
 import { importWords, type ImportWords } from './import-words.ts'
 import { withKnownRows } from './known-rows.ts'
 import type { Candidate, ImportedFile } from './row-files.ts'
@@ -28,14 +29,29 @@ export function readIcsFile(text: string, ownZone: string, words = importWords):
 
 const momentOf = (value: unknown): number | undefined => (typeof value === 'string' ? Date.parse(value) : undefined)
 
-/** What identifies an event in all programs: its UID, and of a changed occurrence also its original time. */
-const keysOf = ({ uid, recurrence_id }: Row): string[] =>
-  typeof uid === 'string' ? [JSON.stringify([uid, momentOf(recurrence_id)])] : []
+const keyOf = (uid: string, { recurrence_id }: Row): string => JSON.stringify([uid, momentOf(recurrence_id)])
 
-/** Whether a row is what a file says of the event, in the calendar that it is imported into. */
-const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
-  row['ical'] === ical && (calendar_uid === undefined || row['calendar_uid'] === calendar_uid)
+/**
+ * What identifies an event in all programs: its UID, and of a changed occurrence also its original time; without a UID its text.
+ * Rows without a UID are also known by the one that an export gives them.
+ */
+function keysOf(row: Row): string[] {
+  if (typeof row['uid'] === 'string' && row['uid'] !== '') return [keyOf(row['uid'], row)]
+  const ofText = typeof row['ical'] === 'string' ? [row['ical']] : []
+  return row['id'] === undefined ? ofText : [keyOf(uidOf(row), row), ...ofText]
+}
 
 /** Makes candidates whose event exists changes of its row, and leaves out those that differ in nothing. */
-export const withKnownEvents = (candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] =>
-  withKnownRows(candidates, rows, { keysOf, isUnchanged })
+export function withKnownEvents(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
+  const exported = new Map<Row, string>()
+  const exportOf = (row: Row): string => {
+    const text = exported.get(row) ?? formatEvent(row)
+    exported.set(row, text)
+    return text
+  }
+  /** Whether a row is what a file says of the event, in the calendar that it is imported into. */
+  const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
+    (calendar_uid === undefined || row['calendar_uid'] === calendar_uid) &&
+    (row['ical'] === ical || exportOf(row) === ical)
+  return withKnownRows(candidates, rows, { keysOf, isUnchanged })
+}

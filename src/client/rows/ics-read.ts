@@ -56,7 +56,7 @@ function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZon
   const name = zoneNamed(tzid)
   if (name !== undefined) return momentOf(wall, name)
   if (!zones.has(tzid)) throw new UnreadablePart(words.zone_unknown(printable(tzid)))
-  const zone = zones.get(tzid)?.zone
+  const zone = zones.get(tzid)?.clock
   return zone ? wall - offsetAt(zone, wall) : momentOf(wall, ownZone)
 }
 
@@ -92,7 +92,7 @@ function zoneOf(tzid: string | undefined, from: number, rule: unknown, context: 
   const name = tzid === undefined ? undefined : zoneNamed(tzid)
   if (tzid === undefined || name !== undefined) return name ?? null
   const shown = printable(tzid)
-  if (!context.zones.get(tzid)) {
+  if (!context.zones.get(tzid)?.clock) {
     notes.push(context.words.zone_unreadable(shown, context.ownZone))
     return rule instanceof ICAL.Recur ? context.ownZone : null
   }
@@ -133,7 +133,7 @@ function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes
     all_day: start.isDate,
     location: textOf(event, 'location', 2_000),
     note: textOf(event, 'description', 1_000_000),
-    uid: textOf(event, 'uid', 500),
+    uid: textOf(event, 'uid', 500) || null,
     tzid: start.isDate ? null : zone,
     rrule: rule instanceof ICAL.Recur ? rule.toString().slice(0, 1_000) : null,
     rdates,
@@ -144,16 +144,22 @@ function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes
   return { values, notes }
 }
 
-/** Reads the text that the column `ical` has. */
+/** The time zones that the times of an event name. */
+export const zoneNamesOf = (event: ICAL.Component): Set<string> =>
+  new Set(event.getAllProperties().flatMap((property) => tzidOf(property) ?? []))
+
+/** Reads the text that the column `ical` has: the text of the event, its zones by name, and its columns. */
 export function readKept(
   kept: string,
   ownZone: string,
-): { event: ICAL.Component; zones: string[]; values: Row } | undefined {
+): { event: ICAL.Component; text: string; zones: Zones; values: Row } | undefined {
   try {
-    const [text] = partsOf(`\n${kept}`, 'VEVENT')
-    const event = new ICAL.Component(ICAL.parse(text ?? '') as unknown[])
-    const read = valuesOf(event, contextOf(`\n${kept}`, ownZone, importWords))
-    return read && { event, zones: partsOf(`\n${kept}`, 'VTIMEZONE'), values: read.values }
+    const body = linesOf(kept)
+    const [text = ''] = partsOf(body, 'VEVENT')
+    const event = new ICAL.Component(ICAL.parse(text) as unknown[])
+    const context = contextOf(body, ownZone, importWords)
+    const read = valuesOf(event, context)
+    return read && { event, text, zones: context.zones, values: read.values }
   } catch {
     return undefined
   }
@@ -168,13 +174,12 @@ export function readIcs(text: string, ownZone: string, words = importWords): Ics
     const where = words.event(index + 1, lineOf(from))
     const blank = { where, values: {}, notes: [], isCancelled: false, isForFollowing: false }
     const bad = (problem: string): IcsEvent => ({ ...blank, problems: [problem] })
-    const named = [...context.zones].filter(
-      ([tzid]) => part.includes(`TZID=${tzid}`) || part.includes(`TZID="${tzid}"`),
-    )
-    const ical = [...named.flatMap(([, zone]) => zone?.text ?? []), part].join('\n')
-    if (ical.length > MAX_EVENT) return bad(words.too_long(MAX_EVENT))
+    if (part.length > MAX_EVENT) return bad(words.too_long(MAX_EVENT))
     try {
       const event = new ICAL.Component(ICAL.parse(part) as unknown[])
+      const zones = [...zoneNamesOf(event)].flatMap((name) => context.zones.get(name) ?? [])
+      const ical = [...zones.map((zone) => zone.text), part].join('\n')
+      if (ical.length > MAX_EVENT) return bad(words.too_long(MAX_EVENT))
       const read = valuesOf(event, context)
       if (!read) return bad(words.no_beginning)
       const isCancelled = String(event.getFirstPropertyValue('status')).toUpperCase() === 'CANCELLED'

@@ -3,7 +3,8 @@ import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
 import { calendarLines, type CalendarFile } from './calendars.ts'
 import { hasFixedReminder, isReminder } from './ics-alarms.ts'
-import { readKept } from './ics-read.ts'
+import { readKept, zoneNamesOf } from './ics-read.ts'
+import type { Zones } from './ics-zones.ts'
 import type { Row } from './row-values.ts'
 
 const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -40,6 +41,19 @@ const properties: Record<string, string> = {
 /** Columns whose form depends on whether an event has hours, and on its zone. */
 const placed = ['starts_at', 'ends_at', 'rdates', 'exdates', 'recurrence_id']
 
+/** A rule that the parser does not know is not written. */
+function ruleProperty(rule: string): ICAL.Property | undefined {
+  try {
+    return ICAL.Property.fromString(`RRULE:${rule}`)
+  } catch {
+    return undefined
+  }
+}
+
+/** The UID of an event. One that was made here has none: its ID counts in one account, and its time tells it from others. */
+export const uidOf = (row: Row): string =>
+  stringOf(row['uid']) ?? `${String(row['id'])}-${Date.parse(String(row['created_at'])) || 0}@svc`
+
 function write(event: ICAL.Component, column: string, row: Row): void {
   const name = properties[column]!
   event.removeAllProperties(name.toLowerCase())
@@ -49,9 +63,10 @@ function write(event: ICAL.Component, column: string, row: Row): void {
     if (text !== undefined) event.addPropertyWithValue(name.toLowerCase(), text)
   } else if (column === 'rrule') {
     const rule = stringOf(row['rrule'])
-    if (rule !== undefined && !/[\r\n]/.test(rule)) event.addProperty(ICAL.Property.fromString(`RRULE:${rule}`))
+    const property = rule === undefined || /[\r\n]/.test(rule) ? undefined : ruleProperty(rule)
+    if (property) event.addProperty(property)
   } else if (column === 'uid') {
-    event.addPropertyWithValue('uid', stringOf(row['uid']) ?? `${String(row['id'])}@svc`)
+    event.addPropertyWithValue('uid', uidOf(row))
   } else {
     const moments = momentsOf(row[column])
     if (column === 'ends_at' && moments.length === 0 && row['all_day'] === true)
@@ -83,19 +98,37 @@ function isSame(column: string, a: unknown, b: unknown): boolean {
   return momentsOf(a ?? []).join() === momentsOf(b ?? []).join()
 }
 
-/** An event and the zones that it names. What came from another program comes back as it was, but for changed columns. */
-function eventOf(row: Row): { text: string; zones: readonly string[] } {
+interface EventText {
+  text: string
+  /** Texts of the zones that it names, by their names. */
+  zones: ReadonlyMap<string, string>
+}
+
+/** An event of which only columns are known. */
+function eventOfColumns(row: Row): EventText {
+  const event = new ICAL.Component('vevent')
+  event.addProperty(ICAL.Property.fromString(`DTSTAMP:${basicTime(Date.parse(String(row['updated_at'])) || 0)}Z`))
+  for (const column of ['uid', ...Object.keys(properties)]) write(event, column, row)
+  writeReminders(event, row)
+  return { text: event.toString(), zones: new Map() }
+}
+
+function zonesIn(event: ICAL.Component, zones: Zones): Map<string, string> {
+  const texts = new Map<string, string>()
+  for (const name of zoneNamesOf(event)) {
+    const zone = zones.get(name)
+    if (zone) texts.set(name, zone.text)
+  }
+  return texts
+}
+
+/** An event that came from another program, as it was but for changed columns. */
+function eventOfText(row: Row): EventText | undefined {
   const kept = stringOf(row['ical'])
   // Times without a zone were read in the zone of a machine; in which one does not show in the columns.
   const known = kept === undefined ? undefined : readKept(kept, stringOf(row['tzid']) ?? 'UTC')
-  if (!known) {
-    const event = new ICAL.Component('vevent')
-    event.addProperty(ICAL.Property.fromString(`DTSTAMP:${basicTime(Date.parse(String(row['updated_at'])) || 0)}Z`))
-    for (const column of ['uid', ...Object.keys(properties)]) write(event, column, row)
-    writeReminders(event, row)
-    return { text: event.toString(), zones: [] }
-  }
-  const { event, zones, values } = known
+  if (!known) return undefined
+  const { event, text, zones, values } = known
   const isMoved = ['all_day', 'tzid'].some((column) => !isSame(column, values[column], row[column]))
   const changed = Object.keys(properties).filter(
     (column) => !isSame(column, values[column], row[column]) || (isMoved && placed.includes(column)),
@@ -104,23 +137,83 @@ function eventOf(row: Row): { text: string; zones: readonly string[] } {
   const isShifted =
     Array.isArray(row['reminders']) && changed.some((name) => name.endsWith('s_at')) && hasFixedReminder(event)
   const isReminded = hasOtherReminders(row, values) || isShifted
-  if (changed.length === 0 && !isReminded) return { text: kept!.slice(kept!.indexOf('BEGIN:VEVENT')), zones }
-  for (const column of changed) write(event, column, row)
+  if (changed.length === 0 && !isReminded) return { text, zones: zonesIn(event, zones) }
+  // An event without a UID is known by its text, which is another one now.
+  for (const column of new Set([...changed, ...(values['uid'] === null ? ['uid'] : [])])) write(event, column, row)
   if (isReminded) writeReminders(event, row)
-  return { text: event.toString(), zones }
+  return { text: event.toString(), zones: zonesIn(event, zones) }
+}
+
+/** The columns of every event that can be written, whatever the others have. */
+const plain = ['id', 'uid', 'title', 'location', 'note', 'starts_at', 'all_day', 'created_at', 'updated_at']
+
+/** Writes an event as exactly as its row permits: what a parser refuses in one must not keep the others from being written. */
+function eventOf(row: Row): EventText {
+  for (const write of [eventOfText, eventOfColumns])
+    try {
+      const event = write(row)
+      if (event) return event
+    } catch {
+      // The next way needs less of the row.
+    }
+  return eventOfColumns(Object.fromEntries(plain.map((column) => [column, row[column]])))
+}
+
+/** The text of an event as the file of an export has it, with the zones that it names, and the line ends of the column `ical`. */
+export function formatEvent(row: Row): string {
+  const { text, zones } = eventOf(row)
+  return [...zones.values(), text].join('\n').replaceAll('\r\n', '\n')
+}
+
+/** Gives a zone and its times in an event another name. */
+function renamed(part: string, from: string, to: string): string {
+  const component = new ICAL.Component(ICAL.parse(part) as unknown[])
+  for (const property of component.getAllProperties()) {
+    if (property.name === 'tzid') property.setValue(to)
+    if (property.getFirstParameter('tzid') === from) property.setParameter('tzid', to)
+  }
+  return component.toString()
+}
+
+/** Zones of one name are written once. Of several that programs gave the same name, the later ones get another. */
+function makeZoneNames() {
+  const texts = new Map<string, string>()
+  const names = new Map<string, string>()
+  const nameOf = (name: string, text: string): string => {
+    const key = JSON.stringify([name, text])
+    const known = names.get(key)
+    if (known !== undefined) return known
+    let own = name
+    // The platform has one clock by this name.
+    for (let number = 2; texts.has(own) && !isZone(name); number++) own = `${name} (${number})`
+    names.set(key, own)
+    if (!texts.has(own)) texts.set(own, own === name ? text : renamed(text, name, own))
+    return own
+  }
+  return {
+    texts,
+    place({ text, zones }: EventText): string {
+      let placed = text
+      for (const [name, zone] of zones) {
+        const own = nameOf(name, zone)
+        if (own !== name) placed = renamed(placed, name, own)
+      }
+      return placed
+    },
+  }
 }
 
 /** Rows of `svc_events` as an iCalendar file (RFC 5545), which names the calendar if they are those of one. */
 export function formatIcs(rows: readonly Row[], calendar?: CalendarFile): string {
-  const events = rows.map(eventOf)
-  const zones = new Set(events.flatMap((event) => event.zones))
+  const zones = makeZoneNames()
+  const events = rows.map((row) => zones.place(eventOf(row)))
   const parts = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',
     'PRODID:-//svc//EN',
     ...(calendar ? calendarLines(calendar).map((line) => ICAL.helpers.foldline(line)) : []),
-    ...zones,
-    ...events.map(({ text }) => text),
+    ...zones.texts.values(),
+    ...events,
     'END:VCALENDAR',
   ]
   return `${parts.join('\n').replaceAll('\r\n', '\n').replaceAll('\n', '\r\n')}\r\n`

@@ -56,7 +56,8 @@ export function formatRows(table: FeedTable, rows: readonly Row[], format: RowFo
   const columns = ['id', ...columnsOf(table), ...SYSTEM_COLUMNS.slice(1)]
   const cell = (value: unknown): Field => {
     if (value === null || value === undefined) return null
-    return typeof value === 'string' && !isRaw ? guardFormula(value) : textOf(value)
+    const text = textOf(value)
+    return (typeof value === 'string' || typeof value === 'object') && !isRaw ? guardFormula(text) : text
   }
   const cells = (row: Row) => columns.map((name) => cell(row[name]))
   return formatCsv([columns, ...rows.map(cells)])

@@ -492,3 +492,122 @@ test('an event keeps its operation when others of its file were imported before'
   const rest = changesOf('svc_events', withKnownEvents(all, rows), text, false)
   expect(rest.map(({ op_id }) => op_id)).toEqual(first.slice(1).map(({ op_id }) => op_id))
 })
+
+/** A zone with one rule of changes. */
+const ruled = (...lines: string[]): string[] => [
+  'BEGIN:STANDARD',
+  ...lines,
+  'TZOFFSETFROM:+0100',
+  'TZOFFSETTO:+0200',
+  'END:STANDARD',
+]
+
+test.each([
+  ['folded in its name', ['DTSTART:00010101T000000', 'RR', ' ULE:FREQ=SECONDLY']],
+  ['without any date', ['DTSTART:20010101T000000', 'RRULE:FREQ=YEARLY;BYMONTH=2;BYDAY=9SU']],
+  ['from the first century', ['DTSTART:00010101T000000', 'RRULE:FREQ=YEARLY']],
+  ['of a month that is none', ['DTSTART:20010101T000000', 'RRULE:FREQ=YEARLY;BYMONTH=99;BYDAY=1SU']],
+  ['that ends before it begins', ['DTSTART:20010101T000000', 'RRULE:FREQ=YEARLY;UNTIL=19990101T000000Z']],
+])('a zone with a rule %s is not read', (_, lines) => {
+  const text = file(...zone('Bad', ...ruled(...lines)), ...weekly('Bad'), ...weekly('Bad'))
+  const { rows, notes } = imported(text)
+  expect(rows).toMatchObject([{ starts_at: '2026-01-05T08:00:00.000Z', tzid: 'Europe/Berlin' }, {}])
+  expect(notes[0]).toBe('its time zone "Bad" cannot be read; its times are taken for those of Europe/Berlin.')
+})
+
+test('zones are read for events of all years, and only some of a file with many', () => {
+  const years = Array.from({ length: 100 }, (_, index) => 2026 + index * 80)
+  const events = years.flatMap((year) => event(`UID:${year}`, `DTSTART;TZID=Own:${year}0705T120000`))
+  const { rows } = imported(file(...zone('Own', ...central), ...events))
+  expect(rows.map(({ starts_at }) => starts_at)).toEqual(years.map((year) => `${year}-07-05T10:00:00.000Z`))
+  const names = Array.from({ length: 60 }, (_, index) => `Own ${index}`)
+  const single = ruled('DTSTART:20200101T000000', ...Array<string>(5).fill('RRULE:FREQ=YEARLY'))
+  const many = imported(
+    file(
+      ...names.flatMap((name) => zone(name, ...single)),
+      ...names.flatMap((name) => event(`UID:${name}`, `DTSTART;TZID=${name}:20260705T120000`)),
+    ),
+  )
+  expect(many.notes).toHaveLength(40)
+})
+
+test('an event that cannot be written as it was is written from its columns, and the others with it', () => {
+  const [choir] = rowsOf(series)
+  const deep = 'BEGIN:A\n'.repeat(20_000) + 'END:A\n'.repeat(20_000)
+  const times = { starts_at: '2026-03-02T18:00:00.000Z', all_day: false }
+  const text = formatIcs([
+    { id: 1, title: 'Rule', ...times, rrule: 'FREQ=daily' },
+    { id: 2, title: 'Deep', ...times, ical: `BEGIN:VEVENT\nDTSTART:20260101T000000Z\n${deep}END:VEVENT` },
+    {
+      id: 3,
+      title: 'Member',
+      ...times,
+      ical: 'BEGIN:VEVENT\nDTSTART:20260101T000000Z\nATTENDEE;MEMBER="mailto:a";MEMBER="mailto:b":mailto:c\nEND:VEVENT',
+    },
+    { ...choir, id: 5, rrule: 'FREQ=daily', title: 'Changed' },
+    choir!,
+  ])
+  const rows = rowsOf(text)
+  expect(rows.map(({ title }) => title)).toEqual(['Rule', 'Deep', 'Member', 'Changed', 'Choir, the small one'])
+  expect(rows.slice(0, 3).map(({ starts_at }) => starts_at)).toEqual(Array(3).fill(times.starts_at))
+  expect(rows[0]!['rrule']).toBeNull()
+  expect(text).toContain('X-COLOUR;X-SHADE="a;b":blue')
+})
+
+test('an event in small letters, and a zone whose name is folded, come back', () => {
+  const small = ['begin:vevent', 'dtstart;tzid=Own:20260705T120000', 'summary:Small', 'end:vevent']
+  const utc = ['begin:vevent', 'uid:u', 'dtstart:20260705T100000Z', 'summary:In UTC', 'end:vevent']
+  const folded = event('UID:f', 'DTSTART;TZID=Ow', ' n:20260705T120000', 'SUMMARY:Folded')
+  const text = formatIcs(
+    rowsOf(file('BEGIN:VTIMEZONE', 'TZID:O', ' wn', ...central, 'END:VTIMEZONE', ...small, ...utc, ...folded)),
+  )
+  expect(rowsOf(text)).toMatchObject([
+    { title: 'Small', starts_at: '2026-07-05T10:00:00.000Z' },
+    { title: 'In UTC', starts_at: '2026-07-05T10:00:00.000Z' },
+    { title: 'Folded', starts_at: '2026-07-05T10:00:00.000Z' },
+  ])
+})
+
+describe('what has no UID', () => {
+  const own = [
+    { id: 5, title: 'Tea', starts_at: '2026-03-26T12:00:00Z', uid: null, created_at: '2026-01-01T10:00:00.500Z' },
+    { id: 6, title: 'Day', starts_at: '2026-03-26T00:00:00Z', all_day: true, reminders: ['15'], rrule: 'FREQ=DAILY' },
+  ]
+  const read = (rows: readonly Record<string, unknown>[]) => readIcsFile(formatIcs(rows), 'UTC').candidates
+
+  test('is known in its own account by the UID of its export, and not in another one', () => {
+    expect(withKnownEvents(read(own), own)).toEqual([])
+    expect(withKnownEvents(read([{ ...own[0]!, title: 'Cake' }]), own)).toMatchObject([
+      { id: 5, values: { title: 'Cake' } },
+    ])
+    const other = [{ ...own[0]!, created_at: '2026-01-01T10:00:00.501Z' }]
+    expect(withKnownEvents(read(own).slice(0, 1), other)).toMatchObject([{ values: { title: 'Tea' } }])
+    expect(withKnownEvents(read(own).slice(0, 1), other)[0]).not.toHaveProperty('id')
+  })
+
+  test('is known by its text if it came from a file, also after a change', () => {
+    const text = file(...event('UID:', 'DTSTART:20260326T100000Z'), ...event('DTSTART:20260327T100000Z', 'SUMMARY:B'))
+    const { candidates } = readIcsFile(text, 'UTC')
+    expect(candidates.map(({ values }) => values['uid'])).toEqual([null, null])
+    const rows = candidates.map(({ values }, index) => ({ ...values, id: index + 1 }))
+    expect(withKnownEvents(candidates, rows)).toEqual([])
+    const renamed = rows.map((row) => ({ ...row, title: 'Renamed' }))
+    expect(withKnownEvents(candidates, renamed)).toEqual([])
+    expect(withKnownEvents(read(renamed), renamed)).toEqual([])
+  })
+})
+
+test('two zones of one name keep the hours of their events', () => {
+  const at = (offset: string): Record<string, unknown>[] =>
+    rowsOf(
+      file(
+        ...zone('Own', ...ruled('DTSTART:20000101T000000').map((line) => line.replace('+0200', offset))),
+        ...event(`UID:${offset}`, 'DTSTART;TZID=Own:20260705T120000', 'DTEND;TZID=Own:20260705T130000'),
+      ),
+    )
+  const rows = [...at('+0200'), ...at('-0500'), ...at('+0200')]
+  const text = formatIcs(rows)
+  const times = ({ starts_at, ends_at }: Record<string, unknown>): unknown[] => [starts_at, ends_at]
+  expect(rowsOf(text).map(times)).toEqual(rows.map(times))
+  expect(text.match(/^TZID:.*$/gm)).toEqual(['TZID:Own', 'TZID:Own (2)'])
+})

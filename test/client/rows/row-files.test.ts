@@ -140,3 +140,10 @@ test('CSV guards texts that a spreadsheet would run as a formula, unless it is t
   const amounts = formatRows('svc_finance', [{ id: 1, amount_cents: -5 }], 'csv')
   expect(amounts).toContain(',-5,')
 })
+
+test('lists are marked where they contain formulas, and come back', () => {
+  const row = { id: 1, title: 'a', tags: ['x;=1+1', '-2'] }
+  const text = formatRows('svc_docs', [row], 'csv')
+  expect(text).toContain(`x;'=1+1`)
+  expect(readCandidates('svc_docs', text, false)[0]).toMatchObject({ values: { tags: row.tags }, problems: [] })
+})
