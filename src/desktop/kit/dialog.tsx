@@ -21,10 +21,13 @@ export function Dialog({
   useBackLevels(1, onClose)
   useLayoutEffect(() => {
     const focused = document.activeElement
-    element.current!.showModal()
+    const dialog = element.current!
+    dialog.showModal()
     // Browsers ignore `autofocus` in frames without an origin.
-    element.current!.querySelector<HTMLElement>('[data-first]')?.focus()
+    dialog.querySelector<HTMLElement>('[data-first]')?.focus()
     return () => {
+      // What is behind an open modal dialog cannot have the focus.
+      dialog.close()
       if (focused instanceof HTMLElement) focused.focus()
     }
   }, [])

@@ -7,6 +7,7 @@ import { formatDateTime } from '../../kit/formats.ts'
 import { useMutation } from '../../kit/query.ts'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import type { AnswerOf } from '../../wire/actions.ts'
+import { detailText } from './audit-detail.ts'
 import { groups, eventTitle, type Group } from './audit-words.ts'
 import { QueryResult, Table } from './controls.tsx'
 import { describeAdminError } from './error-texts.ts'
@@ -25,8 +26,6 @@ interface View {
   since: string
 }
 
-const detailText = ({ detail }: Entry): string => detail.map(({ name, value }) => `${name}=${value}`).join(' ')
-
 const Row = ({ entry }: { entry: Entry }) => (
   <tr>
     <td>
@@ -34,9 +33,7 @@ const Row = ({ entry }: { entry: Entry }) => (
     </td>
     <td>
       {eventTitle(entry.kind)}
-      <small class="detail" lang="en">
-        {detailText(entry)}
-      </small>
+      <small class="detail">{detailText(entry.detail)}</small>
     </td>
     <td class="name">{entry.actor}</td>
     <td class="name">{entry.target !== entry.actor && entry.target}</td>

@@ -86,7 +86,7 @@ export function Backups() {
     <QueryResult of={shown}>
       {(state) => (
         <>
-          <BackupJobs hasPlace={state.place !== null} hasBackups={state.stored_count > 0} onEnd={shown.reload} />
+          <BackupJobs hasPlace={state.place !== null} onEnd={shown.reload} />
           <DescriptionList
             of={[
               [words('last_backup'), <LastBackup state={state} />],
