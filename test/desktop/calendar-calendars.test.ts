@@ -21,8 +21,14 @@ test('calendars are added, named, hidden and deleted, and their events go where 
   const event = app.locator('.event', { hasText: 'Standup' })
   await event.waitFor()
   expect(await app.locator('.calendar-sign').count()).toBe(0)
+  // Beside the list of a wide window there is no button for it.
+  expect(await app.getByRole('button', { name: 'Calendars' }).count()).toBe(0)
+  const manage = async () => {
+    await app.getByRole('button', { name: 'More: Calendar', exact: true }).click()
+    await app.getByRole('menuitem', { name: 'Name and colour …' }).click()
+  }
 
-  await app.getByRole('button', { name: 'Calendars' }).click()
+  await manage()
   await app.getByRole('dialog').getByRole('button', { name: 'Add calendar' }).click()
   const name = app.getByRole('textbox', { name: 'Name of New calendar' })
   await name.fill('Work')
@@ -43,7 +49,7 @@ test('calendars are added, named, hidden and deleted, and their events go where 
     expect(await visited.flaws()).toEqual([])
   }
 
-  await app.getByRole('button', { name: 'Calendars' }).click()
+  await manage()
   await app.getByRole('checkbox', { name: 'Show Work' }).uncheck()
   await event.waitFor({ state: 'detached' })
   await app.getByRole('checkbox', { name: 'Show Work' }).check()
@@ -53,11 +59,10 @@ test('calendars are added, named, hidden and deleted, and their events go where 
   await app.getByRole('button', { name: 'Delete events too' }).click()
   await expect.poll(() => rows('svc_calendars')).toEqual([])
   expect(await rows('svc_events')).toEqual([])
-  await app.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
   await app.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(() => rows('svc_events')).toMatchObject([{ title: 'Standup', calendar_uid: work!['uid'] }])
 
-  await app.getByRole('button', { name: 'Calendars' }).click()
+  await manage()
   await app.getByRole('dialog').getByRole('button', { name: 'More: Work' }).click()
   await app.getByRole('menuitem', { name: 'Delete Work' }).click()
   await app.getByRole('button', { name: 'Move events' }).click()
@@ -90,26 +95,22 @@ test('a calendar whose deletion is interrupted keeps the other events, says so, 
       ? route.fulfill({ status: 400, json: { ok: false, code: 'bad_request', error: 'No.' } })
       : route.continue(),
   )
-  await app.getByRole('button', { name: 'Calendars' }).click()
-  await app.getByRole('dialog').getByRole('button', { name: 'More: Work' }).click()
+  await app.getByRole('button', { name: 'More: Work' }).click()
   await app.getByRole('menuitem', { name: 'Delete Work' }).click()
   await app.getByRole('button', { name: 'Delete events too' }).click()
   await app.getByText('Work was not deleted completely.').waitFor()
   expect(await titles()).toHaveLength(10)
   expect(await rows('svc_calendars')).toHaveLength(1)
-  await app.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
   await app.getByRole('button', { name: 'Undo' }).click()
   await expect.poll(titles).toEqual(events.map((_, at) => at))
   expect(await rows('svc_calendars')).toHaveLength(1)
 
   // The events move; meanwhile one is deleted elsewhere, and another is put elsewhere.
-  await app.getByRole('button', { name: 'Calendars' }).click()
-  await app.getByRole('dialog').getByRole('button', { name: 'More: Work' }).click()
+  await app.getByRole('button', { name: 'More: Work' }).click()
   await app.getByRole('menuitem', { name: 'Delete Work' }).click()
   await app.getByText('This calendar has 60 events.').waitFor()
   await app.getByRole('button', { name: 'Move events' }).click()
   await app.getByText('Work was deleted.').waitFor()
-  await app.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
   const [gone, elsewhere] = (await rows('svc_events')) as unknown as { id: number }[]
   const operations = [
     { table: 'svc_events', operation: 'DELETE', data: { id: gone!.id } },
@@ -201,7 +202,7 @@ test('the list beside the days hides, exports and takes calendars from files, by
   await app.getByText('1 hinzugefügt, 1 aktualisiert.').waitFor()
   expect(await rows('svc_calendars')).toHaveLength(1)
   expect((await rows('svc_events')).map((row) => row['calendar_uid'])).toEqual([choir!['uid'], choir!['uid']])
-  const side = app.getByRole('navigation', { name: 'Kalender' })
+  const side = app.getByRole('region', { name: 'Kalender' })
   const event = app.locator('.event', { hasText: 'Probe' })
   await event.first().waitFor()
   expect(await visited.flaws()).toEqual([])
@@ -210,7 +211,7 @@ test('the list beside the days hides, exports and takes calendars from files, by
   await side.getByRole('checkbox', { name: 'Chor / Alt' }).press('Space')
   await event.first().waitFor()
 
-  await side.getByRole('button', { name: 'Mehr: Chor / Alt' }).press('Enter')
+  await side.getByRole('button', { name: 'Aktionen für Chor / Alt' }).press('Enter')
   await app.getByRole('menuitemradio', { name: 'Für neue Termine' }).press('Enter')
   await app.getByRole('button', { name: 'Neuer Termin', exact: true }).click()
   await app.getByRole('dialog').getByLabel('Titel').fill('Konzert')
@@ -218,7 +219,7 @@ test('the list beside the days hides, exports and takes calendars from files, by
   await expect
     .poll(async () => (await rows('svc_events')).map((row) => row['calendar_uid']))
     .toEqual([choir!['uid'], choir!['uid'], choir!['uid']])
-  await side.getByRole('button', { name: 'Mehr: Chor / Alt' }).press('Enter')
+  await side.getByRole('button', { name: 'Aktionen für Chor / Alt' }).press('Enter')
   const download = page.waitForEvent('download')
   await app.getByRole('menuitem', { name: 'Als iCalendar (.ics) exportieren' }).press('Enter')
   const saved = await download

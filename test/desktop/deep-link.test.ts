@@ -44,6 +44,8 @@ test('an address that names an app while the desktop starts, or is locked, opens
   await page.keyboard.press('Control+Alt+l')
   await page.getByRole('heading', { name: 'Locked' }).waitFor()
   await page.evaluate(`void (location.hash = 'open=tasks')`)
+  // It leaves the history at once.
+  await expect.poll(() => new URL(page.url()).hash).toBe('')
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
   await page.keyboard.press('Enter')
   await page.getByRole('region', { name: 'Tasks' }).waitFor()

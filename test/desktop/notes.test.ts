@@ -126,6 +126,8 @@ test('a change made elsewhere while writing is not overwritten but asked about',
   await notes.getByRole('button', { name: 'Keep my version' }).click()
   await notes.getByText('Saved', { exact: true }).waitFor()
   expect(await notesOf(person.id)).toMatchObject([{ content: 'mine' }])
+  // The note stays open.
+  expect(await text.textContent()).toBe('mine')
 })
 
 test('a deleted note comes back with one click', async () => {

@@ -194,6 +194,10 @@ function handshake(): Promise<string> {
   })
 }
 
+let isUnsaved = false
+let unsavedRuns = 0
+const reportUnsaved = (): void => send({ type: 'unsaved', unsaved: isUnsaved || unsavedRuns > 0 })
+
 let connection: Promise<string> | undefined
 
 export const connect = (): Promise<string> => (connection ??= handshake())
@@ -230,7 +234,21 @@ export const bridge = {
   /** Opens a web or e-mail address in a new tab. */
   openLink: (url: string) => send({ type: 'open-link', url }),
   /** Whether closing the window would lose data; then the desktop asks first. */
-  setUnsaved: (unsaved: boolean) => send({ type: 'unsaved', unsaved }),
+  setUnsaved(unsaved: boolean): void {
+    isUnsaved = unsaved
+    reportUnsaved()
+  },
+  /** Runs what closing the window would interrupt. */
+  async whileUnsaved<T>(run: () => Promise<T>): Promise<T> {
+    unsavedRuns++
+    reportUnsaved()
+    try {
+      return await run()
+    } finally {
+      unsavedRuns--
+      reportUnsaved()
+    }
+  },
   /** Reports the current view as a path that restores it after a reload. */
   setLocation: (path: string) => send({ type: 'location', path }),
   /** Stores a text in this browser; null deletes it. */

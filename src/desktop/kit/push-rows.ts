@@ -46,14 +46,15 @@ async function pushBatch(operations: Operation[]): Promise<readonly Result[]> {
 export const errorOf = ({ ok, code, status, error }: Result): ApiError | undefined =>
   ok ? undefined : new ApiError({ code: code ?? status, message: error ?? '' })
 
-/** Sends operations in batches. One that is refused does not stop the others. */
-export async function pushRows(
+/** Sends operations in batches; meanwhile the window asks before it closes. One that is refused does not stop the others. */
+export const pushRows = (
   operations: readonly Operation[],
   onResult: (result: Result, index: number) => void,
-): Promise<void> {
-  let index = 0
-  for (const batch of batchesOf(operations)) for (const result of await pushBatch(batch)) onResult(result, index++)
-}
+): Promise<void> =>
+  bridge.whileUnsaved(async () => {
+    let index = 0
+    for (const batch of batchesOf(operations)) for (const result of await pushBatch(batch)) onResult(result, index++)
+  })
 
 /** Carries out what can be carried out, then throws the first error. Rows that are gone need no change. */
 export async function changeRows(operations: readonly Operation[]): Promise<void> {

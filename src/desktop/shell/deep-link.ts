@@ -3,17 +3,29 @@ import { isUnlocked } from './session.ts'
 import { openApp } from './windows.ts'
 import { words } from './words.ts'
 
-/** Opens the app named in the URL, `/#open=files&path=/Reports`, and removes it from the URL. */
-function openDeepLink(): void {
-  const target = new URLSearchParams(location.hash.slice(1))
-  const slug = target.get('open')
-  if (slug === null || !isUnlocked.peek()) return
-  history.replaceState(null, '', location.pathname + location.search)
-  if (!openApp(slug, target.get('path') ?? '/')) toast(words('no_apps'))
+/** What the URL named last, until it can be opened. */
+let requested: { slug: string; path: string } | undefined
+
+function openRequested(): void {
+  if (!requested || !isUnlocked.peek()) return
+  const { slug, path } = requested
+  requested = undefined
+  if (!openApp(slug, path)) toast(words('no_apps'))
 }
 
-/** Opens what the URL names, now, whenever it changes and after unlocking; the list of apps has to be loaded. */
+/** Takes the app named in the URL, `/#open=files&path=/Reports`, out of it: Back must not open it again. */
+function takeDeepLink(): void {
+  const target = new URLSearchParams(location.hash.slice(1))
+  const slug = target.get('open')
+  if (slug === null) return
+  history.replaceState(null, '', location.pathname + location.search)
+  requested = { slug, path: target.get('path') ?? '/' }
+  openRequested()
+}
+
+/** Opens what the URL names, now and whenever it changes, at the latest after unlocking; the list of apps has to be loaded. */
 export function followDeepLinks(): void {
-  addEventListener('hashchange', openDeepLink)
-  isUnlocked.subscribe(openDeepLink)
+  addEventListener('hashchange', takeDeepLink)
+  takeDeepLink()
+  isUnlocked.subscribe(openRequested)
 }

@@ -29,9 +29,9 @@ const POLL_SECONDS = 50
 /** Shortest interval between requests of hidden tabs while nothing changes, ms. */
 const HIDDEN_INTERVAL = 60_000
 /** Delays after refused requests, and the longest one while the server is unreachable, ms. */
-const REFUSED = { first: 1_000, longest: 30_000, jitter: 0.5 }
+export const REFUSED = { first: 1_000, longest: 30_000, jitter: 0.5 }
 const LONGEST_UNREACHABLE = 4_000
-const LONGEST_RETRY_AFTER = 60_000
+export const LONGEST_RETRY_AFTER = 60_000
 
 let wake = (): void => {}
 

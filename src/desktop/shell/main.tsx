@@ -1,15 +1,17 @@
 import { effect } from '@preact/signals'
 import { render } from 'preact'
+import { withRetry } from '../../base/retry.ts'
+import { isTransient, type ApiError } from '../kit/api-error.ts'
 import { Dialogs } from '../kit/dialog.tsx'
 import { keyName } from '../kit/key-name.ts'
-import { Toasts } from '../kit/toast.tsx'
+import { toastError, Toasts } from '../kit/toast.tsx'
 import './shell.css'
 import { appBySlug, refreshApps } from './apps.ts'
 import { startBackButton } from './back-button.ts'
 import { startChatNotifications, unreadMessages } from './chat-notifications.ts'
 import { startComponents } from './components/components.ts'
 import { Desktop } from './desktop.tsx'
-import { followFeed } from './feed.ts'
+import { followFeed, LONGEST_RETRY_AFTER, REFUSED } from './feed.ts'
 import { schedulePrewarm } from './frame-registry.ts'
 import { runKeyBinding } from './key-bindings.ts'
 import { followDeepLinks } from './deep-link.ts'
@@ -43,9 +45,6 @@ effect(() => {
   document.title = count > 0 ? `(${count}) svc` : 'svc'
 })
 
-/** Delay until the list of apps is loaded again after a failure, ms. */
-const RETRY_DELAY = 3_000
-
 let isFollowing = false
 function startFeed(): void {
   if (isFollowing) return
@@ -53,17 +52,14 @@ function startFeed(): void {
   void followFeed()
 }
 
-/** Loads the list of apps, as soon as the server can be reached. */
-async function loadApps(): Promise<void> {
-  try {
-    await refreshApps()
-  } catch {
-    // The feed says that the server cannot be reached.
-    startFeed()
-    await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY))
-    await loadApps()
-  }
-}
+/** Loads the list of apps, as soon as the server can be reached; the feed says that it cannot. */
+const loadApps = (): Promise<void> =>
+  withRetry(refreshApps, {
+    ...REFUSED,
+    isTemporary: isTransient,
+    retryAfterOf: (error) => Math.min(1_000 * ((error as ApiError).retryAfter ?? 0), LONGEST_RETRY_AFTER),
+    onWait: startFeed,
+  }).catch(toastError)
 
 let isStarted = false
 effect(() => {

@@ -6,6 +6,7 @@ import { offerUndo } from '../../kit/offer-undo.ts'
 import { toastError } from '../../kit/toast.tsx'
 import { common } from '../../kit/words.ts'
 import { CalendarMenu } from './calendar-menu.tsx'
+import { ShownBox } from './calendar-side.tsx'
 import { CalendarSign } from './calendar-sign.tsx'
 import { addCalendar, calendars, changeCalendar, eventsOf, removeCalendar, type Calendar } from './event-calendars.ts'
 import { isManaging, removal } from './open-dialogs.ts'
@@ -15,15 +16,10 @@ const change = (calendar: Calendar, fields: Parameters<typeof changeCalendar>[1]
   void changeCalendar(calendar, fields).catch(toastError)
 
 function Line({ calendar }: { calendar: Calendar }) {
-  const { name, color, hidden } = calendar
+  const { name, color } = calendar
   return (
     <li class="calendar-line">
-      <input
-        type="checkbox"
-        checked={!hidden}
-        aria-label={words('show_calendar', name)}
-        onChange={({ currentTarget }) => change(calendar, { hidden: !currentTarget.checked })}
-      />
+      <ShownBox calendar={calendar} label={words('show_calendar', name)} />
       <CalendarSign of={calendar} />
       <input
         type="text"
@@ -49,6 +45,8 @@ function Line({ calendar }: { calendar: Calendar }) {
 
 async function remove(calendar: Calendar, target: Calendar | undefined): Promise<void> {
   removal.value = undefined
+  // Behind a modal dialog, Undo could not be pressed.
+  isManaging.value = false
   const { undo, error } = await removeCalendar(calendar, target)
   offerUndo(words(error === undefined ? 'calendar_deleted' : 'calendar_not_deleted', calendar.name), undo, { error })
 }
@@ -91,8 +89,9 @@ export function CalendarDialog() {
   return (
     <Dialog title={words('calendars')} onClose={() => void (isManaging.value = false)}>
       <ul class="calendar-lines">
-        {calendars.value.map((calendar) => (
-          <Line key={calendar.uid} calendar={calendar} />
+        {calendars.value.map((calendar, index) => (
+          // The default calendar gets a UID with its first change.
+          <Line key={index === 0 ? '' : calendar.uid} calendar={calendar} />
         ))}
       </ul>
       <footer>

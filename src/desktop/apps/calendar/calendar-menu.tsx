@@ -36,7 +36,9 @@ export function CalendarMenu({ calendar }: { calendar: Calendar }) {
           checked: calendar === newEventsCalendar.value,
           onSelect: () => setNewEventsCalendar(calendar.uid),
         },
-        { label: words('name_and_color'), icon: Palette, onSelect: () => void (isManaging.value = true) },
+        ...(isManaging.value
+          ? []
+          : [{ label: words('name_and_color'), icon: Palette, onSelect: () => void (isManaging.value = true) }]),
         {
           label: fileWords('export', 'ics'),
           icon: Download,

@@ -2,13 +2,29 @@ import { Plus } from 'lucide'
 import { IconButton } from '../../kit/button.tsx'
 import { toastError } from '../../kit/toast.tsx'
 import { CalendarMenu } from './calendar-menu.tsx'
-import { colorOf } from './calendar-sign.tsx'
-import { addCalendar, calendars, changeCalendar } from './event-calendars.ts'
+import { CalendarSign, colorOf } from './calendar-sign.tsx'
+import { addCalendar, calendars, changeCalendar, type Calendar } from './event-calendars.ts'
 import { words } from './words.ts'
+
+/** Whether a calendar is shown. A change that cannot be saved is undone. */
+export const ShownBox = ({ calendar, label }: { calendar: Calendar; label?: string }) => (
+  <input
+    type="checkbox"
+    checked={!calendar.hidden}
+    aria-label={label}
+    onChange={({ currentTarget: box }) => {
+      const hidden = !box.checked
+      void changeCalendar(calendar, { hidden }).catch((error: unknown) => {
+        box.checked = hidden
+        toastError(error)
+      })
+    }}
+  />
+)
 
 /** The calendars beside the days of a wide window; others have them in a dialog. */
 export const CalendarSide = () => (
-  <nav class="calendar-side" aria-label={words('calendars')}>
+  <section class="calendar-side" aria-label={words('calendars')}>
     <header>
       <h3>{words('calendars')}</h3>
       <IconButton
@@ -18,21 +34,16 @@ export const CalendarSide = () => (
       />
     </header>
     <ul>
-      {calendars.value.map((calendar) => (
-        <li key={calendar.uid} style={colorOf(calendar)}>
+      {calendars.value.map((calendar, index) => (
+        <li key={index === 0 ? '' : calendar.uid} style={colorOf(calendar)}>
           <label>
-            <input
-              type="checkbox"
-              checked={!calendar.hidden}
-              onChange={({ currentTarget }) =>
-                void changeCalendar(calendar, { hidden: !currentTarget.checked }).catch(toastError)
-              }
-            />
+            <ShownBox calendar={calendar} />
+            <CalendarSign of={calendar} />
             <span>{calendar.name}</span>
           </label>
           <CalendarMenu calendar={calendar} />
         </li>
       ))}
     </ul>
-  </nav>
+  </section>
 )

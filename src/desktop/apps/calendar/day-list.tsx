@@ -5,7 +5,7 @@ import { today } from '../../kit/local-day.ts'
 import { noonOf } from '../../kit/days.ts'
 import { EventChip, timesOf } from './event-chip.tsx'
 import { occurrencesOn, shownDays } from './occurrences.ts'
-import { createOn } from './store.ts'
+import { createOn } from './new-events.ts'
 import { words } from './words.ts'
 
 /** A day with its events, one below the other. */

@@ -3,6 +3,7 @@ import { calendarOf } from '../../../client/rows/calendars.ts'
 import { compareNames } from '../../kit/formats.ts'
 import { changeRows, type Operation } from '../../kit/push-rows.ts'
 import { openTable, uuid, type Fields, type Row } from '../../kit/rows.ts'
+import { toastError } from '../../kit/toast.tsx'
 import { entries, newEventsUid, type Event } from './store.ts'
 import { words } from './words.ts'
 
@@ -57,10 +58,23 @@ export const calendarOfEvent = ({ calendar_uid }: Pick<Event, 'calendar_uid'>): 
 export const eventsOf = (calendar: Calendar): Event[] =>
   entries.all.value.filter((event) => calendarOfEvent(event).row?.id === calendar.row?.id)
 
-/** Changes a calendar; the default one gets a row with its first change. */
-export async function changeCalendar({ row, name }: Calendar, change: Partial<Fields<'svc_calendars'>>): Promise<void> {
-  if (row) await table.update(row.id, change, row.version)
-  else await table.insert({ name, color: null, hidden: false, ...change, uid: uuid(), is_default: true })
+let lastChange: Promise<void> = Promise.resolve()
+
+/** Changes a calendar, one change after the other; the default one gets a row with its first change. */
+export function changeCalendar({ row, name }: Calendar, change: Partial<Fields<'svc_calendars'>>): Promise<void> {
+  const run = async (): Promise<void> => {
+    const current = row ? table.get(row.id) : calendars.value[0]!.row
+    if (current) await table.update(current.id, change, current.version)
+    else if (!row) await table.insert({ name, color: null, hidden: false, ...change, uid: uuid(), is_default: true })
+  }
+  const changed = lastChange.then(run)
+  lastChange = changed.catch(() => undefined)
+  return changed
+}
+
+/** Shows a calendar that receives events. */
+export function showCalendar(calendar: Calendar): void {
+  if (calendar.hidden) void changeCalendar(calendar, { hidden: false }).catch(toastError)
 }
 
 const freeColor = (): string => colors.find((one) => calendars.value.every((known) => known.color !== one)) ?? colors[0]
@@ -119,7 +133,9 @@ export async function removeCalendar(calendar: Calendar, target: Calendar | unde
   const newUid = target ? target.uid || null : undefined
   const undo = async (): Promise<void> => {
     await reload()
-    if (!table.get(row.id)) await table.insert({ name, uid, color, hidden, is_default: false }, restoreId)
+    // Another undo of the same deletion may have brought it back.
+    const isThere = table.rows.value.some((one) => one.id === row.id || one.uid === uid)
+    if (!isThere) await table.insert({ name, uid, color, hidden, is_default: false }, restoreId)
     await changeRows(
       events.flatMap(({ id, data, restoreId: op_id }) => {
         const current = entries.table.get(id)

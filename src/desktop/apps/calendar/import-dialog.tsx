@@ -6,7 +6,14 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { Select } from '../../kit/field.tsx'
 import type { AskTarget, ImportTarget } from '../../kit/row-files/import-target.ts'
 import { common } from '../../kit/words.ts'
-import { addCalendar, calendarOfEvent, calendars, newEventsCalendar, removeEmptyCalendar } from './event-calendars.ts'
+import {
+  addCalendar,
+  calendarOfEvent,
+  calendars,
+  newEventsCalendar,
+  removeEmptyCalendar,
+  showCalendar,
+} from './event-calendars.ts'
 import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
@@ -66,7 +73,12 @@ export const askCalendar: AskTarget = async (text, candidates) => {
     (file.name === undefined ? newEventsCalendar.value.uid : NEW)
   const choice = await ask(file, proposed)
   if (choice === undefined) return undefined
-  if (choice !== NEW) return target(choice)
+  if (choice !== NEW) {
+    // The chosen one may be deleted by now.
+    const calendar = calendars.value.find(({ uid }) => uid === choice) ?? calendars.value[0]!
+    showCalendar(calendar)
+    return target(calendar.uid)
+  }
   const uid = await addCalendar(file.name ?? words('new_calendar'), file.color)
   return target(uid, () => removeEmptyCalendar(uid))
 }

@@ -9,7 +9,8 @@ import { drag, followPointer } from './drag.ts'
 import { BarChip, EventChip } from './event-chip.tsx'
 import { placeBars, type Bar } from './event-layout.ts'
 import { barOccurrences, occurrences, type Occurrence } from './occurrences.ts'
-import { createOn, createTimes, selected, show } from './store.ts'
+import { createOn, createTimes } from './new-events.ts'
+import { selected, show } from './store.ts'
 import { words } from './words.ts'
 
 /** Lines of events for which a day has room, measured; the rest is counted. */

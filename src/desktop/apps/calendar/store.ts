@@ -1,10 +1,7 @@
 import { signal } from '@preact/signals'
-import { HOUR } from '../../../base/clock.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { openEntries, type Entry } from '../../kit/entries.ts'
-import type { Times } from '../../kit/event-days.ts'
 import { today } from '../../kit/local-day.ts'
-import { atMinute } from '../../kit/days.ts'
 
 export type Event = Entry<'svc_events'>
 
@@ -59,19 +56,3 @@ export function setNewEventsCalendar(uid: string): void {
 }
 
 void bridge.getItem('calendar').then((uid) => void (newEventsUid.value = uid ?? ''))
-
-export const createTimes = (times: Partial<Times>): void =>
-  entries.create({ ...times, calendar_uid: newEventsUid.value || null })
-
-/** Begins a new event of one hour, or of the given length. */
-export const createAt = (start: Date, ms = HOUR): void =>
-  createTimes({
-    starts_at: start.toISOString(),
-    ends_at: new Date(start.getTime() + ms).toISOString(),
-  })
-
-/** Begins a new event on a day: at the next full hour today, at nine on other days. */
-export function createOn(day: string): void {
-  const hour = day === today() ? Math.min(23, new Date().getHours() + 1) : 9
-  createAt(atMinute(day, hour * 60))
-}

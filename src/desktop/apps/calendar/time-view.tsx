@@ -11,7 +11,8 @@ import { placeBars, placeSideBySide } from './event-layout.ts'
 import { allDay } from './new-times.ts'
 import { barOccurrences, shownDays, stretchesOn } from './occurrences.ts'
 import { isSlotFocused, onSlotKey, slot, SLOT_MINUTES } from './slot.ts'
-import { createAt, createTimes, selected, show } from './store.ts'
+import { createAt, createTimes } from './new-events.ts'
+import { selected, show } from './store.ts'
 import { words } from './words.ts'
 
 /** The clock, for the line that marks now. */

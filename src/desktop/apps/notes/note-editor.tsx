@@ -45,7 +45,12 @@ function DraftAlert({ note }: { note: Note }) {
   return (
     <div class="conflict" role="alert">
       <p>{words(theirs ? 'conflict' : 'gone')}</p>
-      <Button onClick={() => void (open.value = drafts.resolve(key, 'mine', fieldsOf(note)))}>
+      <Button
+        onClick={() => {
+          const kept = drafts.resolve(key, 'mine', fieldsOf(note))
+          if (!theirs) open.value = kept
+        }}
+      >
         {words(theirs ? 'keep_mine' : 'as_new')}
       </Button>
       <Button onClick={() => void drafts.resolve(key, 'theirs')}>
