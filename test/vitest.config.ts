@@ -27,7 +27,7 @@ const exploring = [
   'test/cli/ask/ask.test.ts',
   'test/cli/{away-store,chat,chat.tmux,damaged-backup,damaged-key,data-offline,ends,external-database}.test.ts',
   'test/cli/{full-disk,interrupted,lost-database,moved-database,silent-store,sync-hostile,sync-large-tree}.test.ts',
-  'test/cli/{account-commands,backup-bucket,backup-stream,rewind,sync-watch}.test.ts',
+  'test/cli/{account-commands,backup-bucket,backup-jobs,backup-stream,rewind,sync-watch}.test.ts',
   'test/client/faults/**',
   'test/client/replica/converge.property.test.ts',
   'test/client/sync/large-files.test.ts',

@@ -13,15 +13,15 @@ function onSignal(signal: NodeJS.Signals): void {
   else if (!work.isStopping) {
     work.isStopping = true
     work.stop(signal)
-    // A closing terminal sends SIGHUP twice: by the kernel and by the shell.
-  } else if (signal !== 'SIGHUP') endNow()
+    // A closing terminal sends SIGHUP twice: by the kernel and by the shell. A server's command gets SIGTERM from systemd too.
+  } else if (signal === 'SIGINT') endNow()
 }
 
 export const interrupted = (message = 'Interrupted.'): Exit => new Exit(130, message, 'interrupted')
 
 /**
  * Handles the signals that end the process, for every command. The promise rejects if it must end at once: no work in
- * progress can end in good order, or a second signal arrived.
+ * progress can end in good order, or SIGINT arrived after another signal.
  */
 export const watchSignals = (): Promise<never> =>
   new Promise((_, reject) => {

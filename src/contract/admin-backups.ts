@@ -27,6 +27,7 @@ export const backupActions = {
   }),
   start_backup_job: action({
     ...changing,
+    limit: 'settings_change',
     summary:
       'Create a backup in the configured folder, check the stored ones, or test a restore. It runs in a process of its own, one at a time; `backup_job` shows its state.',
     params: Type.Object({

@@ -154,7 +154,7 @@ export const BackupJob = Type.Object({
 export const BackupsState = {
   schedule: orNull(Type.String(), 'Five fields as for cron, in the time zone of the server; null for none.'),
   place: orNull(Type.String(), 'Folder of the backups.'),
-  paused: Type.Boolean({ description: 'Whether the schedule rests since this installation was restored.' }),
+  paused: Type.Boolean({ description: 'Whether the schedule is paused because this installation was restored.' }),
   next_at: When,
   overdue: Type.Boolean({ description: 'Whether a scheduled backup is late by an hour or more.' }),
   in_future: Type.Boolean({ description: 'Whether the last backup is dated in the future: a clock was wrong.' }),

@@ -1,4 +1,4 @@
-import type { WantedJob } from '../domain/backups/backups.ts'
+import type { JobRequest } from '../domain/backups/backups.ts'
 import type { AuditActor } from '../domain/instance/instance.ts'
 
 /** Whether the service is ready, with the result of each check by ID. */
@@ -59,7 +59,7 @@ export interface HostStatus {
   backupStream(): Promise<BackupStream | undefined>
   /** Starts a command on the backups of a place. Fault: `conflict` while another one runs. */
   startBackupJob(
-    wanted: WantedJob,
+    request: JobRequest,
     options: { place: string; passphrase: string | undefined; actor: AuditActor },
   ): Promise<void>
   /** The number of backups, the newest of them in descending order, and an error if the repository cannot be read. */

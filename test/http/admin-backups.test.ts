@@ -65,8 +65,12 @@ describe('a job on the backups', () => {
     expect([status, json['job']]).toMatchObject([200, { job: 'drill', state: 'running', by: username, ended_at: null }])
     const job = await ended()
     expect(job).toMatchObject({ state: 'warning', backup: '20261121-030000-abcd' })
-    const words = ['backup', 'drill', '20261121-030000-abcd', '--from', place, '--passphrase-stdin', '--json']
-    expect(JSON.parse(job.messages[0]!)).toEqual([words, 'analytical engine\n', server.dataDir])
+    const words = ['backup', 'drill', '20261121-030000-abcd', '--from', place, '--temp', join(server.dataDir, 'tmp')]
+    expect(JSON.parse(job.messages[0]!)).toEqual([
+      [...words, '--passphrase-stdin', '--json'],
+      'analytical engine\n',
+      server.dataDir,
+    ])
     const logged = await server.local.domain.instance.audit.list({ limit: 100 })
     expect(logged.find(({ kind }) => kind === 'backup.requested')).toMatchObject({ actor: username })
     expect(JSON.stringify(logged)).not.toContain('analytical engine')
@@ -79,12 +83,14 @@ describe('a job on the backups', () => {
   })
 
   test('is the only one, shows how far it is, and is stopped', async () => {
-    const { username, start, stop, job, ended } = await world(HANGS)
+    const { server, username, start, stop, job, ended } = await world(HANGS)
     const both = await Promise.all([start({ job: 'create' }), start({ job: 'verify' })])
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
     expect(both.find(({ status }) => status === 409)!.json['error']).toContain(`${username} already started`)
     await expect.poll(job, { timeout: 15_000 }).toMatchObject({ state: 'running', done_bytes: 5, total_bytes: 50 })
     expect(await stop()).toMatchObject({ stopping: true })
+    const [entry] = await server.local.domain.instance.audit.list({ kinds: ['backup.stopped'], limit: 1 })
+    expect(entry).toMatchObject({ actor: username })
     expect(await ended()).toMatchObject({ state: 'stopped', messages: [] })
     expect(await stop()).toMatchObject({ stopping: false })
   })
@@ -95,6 +101,41 @@ describe('a job on the backups', () => {
     )
     await start({ job: 'create' })
     expect(await ended()).toMatchObject({ state: 'failed', messages: ['The disk of /mnt/backup is full.'] })
+  })
+
+  test('names problems of a long result, and says so if it is too long', async () => {
+    const print = (count: number): string =>
+      `console.log(JSON.stringify({ problems: Array(${count}).fill({ what: 'damaged '.repeat(12) }) })); process.exitCode = 1`
+    const long = await world(print(1_000))
+    await long.start({ job: 'verify' })
+    const job = await long.ended()
+    expect(job).toMatchObject({ state: 'failed' })
+    expect(new Set(job.messages)).toEqual(new Set(['damaged '.repeat(12).trim()]))
+    const longer = await world(print(100_000))
+    await longer.start({ job: 'verify' })
+    expect(await longer.ended()).toMatchObject({
+      state: 'failed',
+      messages: [expect.stringContaining('svc backup verify')],
+    })
+  })
+
+  test('fails if its command cannot be started', async () => {
+    const server = await serverOfTest({ program: { command: 'svc\0', args: [], env: {}, every: DAY } })
+    await server.set('backup.to', join(server.dataDir, 'backups'))
+    const { start, ended } = await administrator(server)
+    expect(await start({ job: 'create' })).toMatchObject({ status: 200 })
+    expect(await ended()).toMatchObject({ state: 'failed', messages: [expect.stringContaining('null bytes')] })
+  })
+
+  test('is refused by a server whose environment turns off the schedule', async () => {
+    const server = await serverOfTest({ env: { SVC_BACKUP_SCHEDULE: 'off' } })
+    await server.set('backup.to', join(server.dataDir, 'backups'))
+    const { start, job } = await administrator(server)
+    expect((await start({ job: 'create' })).json).toMatchObject({
+      code: 'conflict',
+      error: expect.stringContaining('SVC_BACKUP_SCHEDULE turns off its schedule') as string,
+    })
+    expect(await job()).toBeNull()
   })
 
   test('that was killed is failed, and one whose server was killed is interrupted', async () => {
@@ -156,7 +197,13 @@ describe('a job on the backups', () => {
     const { username } = await newUser(server)
     const other = await signedIn(server, username)
     expect((await other.post('/api/admin.php?action=start_backup_job', { job: 'create' })).status).toBe(403)
-    for (const wrong of [{ job: 'restore' }, { job: 'prune' }, {}, { job: 'drill', backup: '--temp' }])
+    for (const wrong of [
+      { job: 'restore' },
+      { job: 'prune' },
+      {},
+      { job: 'drill', backup: '--temp' },
+      { job: 'create', passphrase: 'x' },
+    ])
       expect((await start(wrong)).json).toMatchObject({ code: 'bad_request' })
     await server.set('backup.to', undefined)
     expect((await start({ job: 'create' })).json).toMatchObject({

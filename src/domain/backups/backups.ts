@@ -3,7 +3,7 @@ import type { Keep } from './retention.ts'
 
 export type { Manifest } from '../../storage/backups/backup-manifest.ts'
 export { browseBackup, contentIn, type AccountInBackup, type Browser, type Entry } from './backup-browser.ts'
-export type { BackupJob, JobResult, WantedJob } from './backup-jobs.ts'
+export type { BackupJob, JobResult, JobRequest } from './backup-jobs.ts'
 export type { Created, Target } from './creation.ts'
 export type { JobContext } from './job-context.ts'
 export { LONG_AGO, type Backups } from './instance-backups.ts'

@@ -138,13 +138,31 @@ async function reporting(
 
 /**
  * Reads all objects of these backups and verifies them: objects by hash, databases by SQLite's integrity check, the schema
- * and the manifest. `scratch` is a folder for one database at a time.
+ * and the manifest. `scratch` is a folder for one database at a time. Backups removed meanwhile have no problems.
  */
 export async function verify(
   source: BackupSource,
   ids: readonly string[],
   scratch: string,
-  { progress, signal }: JobContext = {},
+  job: JobContext = {},
+): Promise<Verification> {
+  const listed = await source.ids()
+  const found = await readAll(source, ids, scratch, job)
+  if (found.problems.length === 0) return found
+  const left = new Set(await source.ids())
+  const isLeft = (id: string): boolean => left.has(id) || !listed.includes(id)
+  const problems = found.problems
+    .map((problem) => ({ ...problem, backups: problem.backups.filter(isLeft) }))
+    .filter(({ backups }) => backups.length > 0)
+  const [restorable, unreadable] = [found.restorable.filter(isLeft), found.unreadable.filter(isLeft)]
+  return { ...found, problems, restorable, unreadable }
+}
+
+async function readAll(
+  source: BackupSource,
+  ids: readonly string[],
+  scratch: string,
+  { progress, signal }: JobContext,
 ): Promise<Verification> {
   const problems: Problem[] = []
   const opened: Opened[] = []
@@ -189,7 +207,7 @@ export async function verify(
     if (manifest.database.pieces.some((sha256) => damaged.has(sha256))) continue
     const { file, clear } = ownScratch(scratch)
     try {
-      await assembleDatabase(source, manifest, file, progress?.add)
+      if (await reporting(problems, [id], () => assembleDatabase(source, manifest, file, progress?.add))) continue
       const found = await databaseProblems(manifest, blobs, file)
       problems.push(...found.map((what) => ({ backups: [id], what })))
       const itsOwn = [...damaged].filter(([, problem]) => problem.backups.includes(id))

@@ -52,6 +52,7 @@ export const auditKinds = {
   'backup.proven': 'a backup drill succeeded',
   'backup.requested': 'a backup, check, drill or restore started by an administrator in the browser',
   'backup.schedule': 'the schedule of backups changed',
+  'backup.stopped': 'a backup, check or drill stopped by an administrator in the browser',
   'assistant.tool': 'a tool call of the assistant, performed or refused',
   'seed.applied': 'a seed applied',
 } as const

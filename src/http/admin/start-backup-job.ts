@@ -9,10 +9,17 @@ export const startBackupJob = ({ startBackupJob: start }: HostStatus) =>
   handle(admin.actions.start_backup_job, async (call) => {
     const { job: kind, backup, passphrase } = call.params
     const { backups, instance } = call.domain
-    const place = (await instance.settings.values())['backup.to']
+    if (kind === 'create' && (backup !== undefined || passphrase !== undefined))
+      throw fault('bad_request', { text: '"backup" and "passphrase" are for "verify" and "drill" only.' })
+    const { 'backup.to': place, 'backup.schedule': schedule } = await instance.settings.values()
+    const origin = schedule === '' ? await instance.settings.decidedIn('backup.schedule') : undefined
+    if (origin !== undefined)
+      throw fault('conflict', {
+        text: `This server has no access to the folder of backups: ${origin} turns off its schedule. Use another server.`,
+      })
     if (place === '')
       throw fault('conflict', { text: 'No folder of backups is configured: svc config set backup.to DIR.' })
-    const wanted = { kind, backup, by: call.caller.user.username }
-    await start(wanted, { place, passphrase, actor: auditActorOf(call) })
+    const request = { kind, backup, by: call.caller.user.username }
+    await start(request, { place, passphrase, actor: auditActorOf(call) })
     return { job: jobView((await backups.jobs.last())!) }
   })

@@ -6,7 +6,7 @@ import { putRecord, recordOf } from './backup-records.ts'
 
 // The last command on backups that an administrator started in the browser. The record is in the database, which several servers can share.
 
-/** A server on another machine that did not renew its record for this long has ended. */
+/** A job whose record was not renewed for this long has ended without a result. */
 const ABANDONED = 2 * MINUTE
 
 export type JobKind = 'create' | 'verify' | 'drill' | 'restore'
@@ -42,11 +42,9 @@ export const lastJob = (on: Reader): Promise<BackupJob | undefined> => recordOf<
 
 export const putJob = (tx: Writer, job: BackupJob): Promise<void> => putRecord(tx, 'job', job)
 
-/** Without a result: whether the server that runs the job is still there. */
-export function isJobRunning({ result, server }: BackupJob, now: number): boolean {
-  if (result || !mayBeRunning(server)) return false
-  return server.host === ownIdentity().host || Math.abs(now - server.touched_at) < ABANDONED
-}
+/** Whether the job has no result yet, and its server renews its record. */
+export const isJobRunning = ({ result, server }: BackupJob, now: number): boolean =>
+  !result && mayBeRunning(server) && Math.abs(now - server.touched_at) < ABANDONED
 
 export const jobServer = (now: number): BackupJob['server'] => ({
   ...ownIdentity(),

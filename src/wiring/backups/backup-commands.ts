@@ -1,21 +1,32 @@
-import { spawn } from 'node:child_process'
-import { SECOND } from '../../base/clock.ts'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdir } from 'node:fs/promises'
+import { MINUTE, SECOND } from '../../base/clock.ts'
+import { withRetry } from '../../base/retry.ts'
 import { fault } from '../../contract/errors.ts'
-import type { BackupJob, JobResult, WantedJob } from '../../domain/backups/backups.ts'
+import type { BackupJob, JobRequest, JobResult } from '../../domain/backups/backups.ts'
 import type { HostStatus } from '../../http/host-status.ts'
+import { scratchFolder } from '../installation/data-directory.ts'
 import type { Local } from '../local-domain.ts'
-import { outcomeOf, parseOutput, type Log, type Outcome, type Program } from './scheduled-backups.ts'
+import { parseOutput, processResult, type Log, type ProcessResult, type Program } from './scheduled-backups.ts'
 
-/** Interval at which progress is recorded, and a request to stop is noticed. */
-const TOUCH_EVERY = 2 * SECOND
-/** Sentences of a command that are kept, and their length. */
+/** Interval at which a request to stop is noticed. */
+const CHECK_EVERY = 2 * SECOND
+/** Checks between two records of a job that still runs. */
+const CHECKS_PER_TOUCH = 10
+/** Time in which a stopped command has to end before it is killed, and after which it is no longer waited for. */
+const KILL_AFTER = 10 * SECOND
+const GIVE_UP_AFTER = 12 * SECOND
+/** Limit of a command's output, in characters. */
+const MAX_OUTPUT = 8 << 20
+/** Limits of the stored messages: number and length. */
 const MAX_MESSAGES = 20
 const MAX_LENGTH = 500
 
-function wordsOf({ kind, backup, target }: WantedJob, place: string): string[] {
+function commandArguments({ kind, backup, target }: JobRequest, place: string, scratch: string): string[] {
   if (kind === 'create') return ['create']
   const name = backup ?? (kind === 'verify' ? undefined : 'latest')
-  return [kind, ...(name === undefined ? [] : [name]), '--from', place, ...(target ? ['--data-dir', target] : [])]
+  const folder = target === undefined ? ['--temp', scratch] : ['--data-dir', target]
+  return [kind, ...(name === undefined ? [] : [name]), '--from', place, ...folder]
 }
 
 interface Document {
@@ -24,19 +35,43 @@ interface Document {
   problems?: (string | { what: string })[]
 }
 
-function resultOf({ code, signal, stdout, stderr }: Outcome, isStopping: boolean): JobResult {
+function resultOf({ code, signal, stdout, stderr }: ProcessResult, isStopping: boolean): JobResult {
   const document = parseOutput(stdout) as Document
   const problems = (document.problems ?? []).map((problem) => (typeof problem === 'string' ? problem : problem.what))
+  if (stdout.length >= MAX_OUTPUT)
+    problems.push('The result is too long for the browser. To read it: svc backup verify')
   const lines = stderr.split('\n').map((line) => parseOutput(line)['error'] ?? line.replace(/^warning: /, ''))
-  const isEnded = isStopping && code !== 0 && code !== 3
-  const messages = isEnded ? [] : [...problems, ...lines].filter((line): line is string => typeof line === 'string')
-  const told = messages
+  // A command that printed a result was not stopped before its end.
+  const wasStopped = isStopping && code !== 0 && code !== 3 && stdout === ''
+  const messages = (wasStopped ? [] : [...problems, ...lines])
+    .filter((line): line is string => typeof line === 'string')
     .map((line) => line.trim().slice(0, MAX_LENGTH))
     .filter(Boolean)
     .slice(0, MAX_MESSAGES)
-  const state = isEnded ? 'stopped' : code === 0 ? 'succeeded' : code === 3 ? 'warning' : 'failed'
-  if (state === 'failed' && told.length === 0) told.push(`The command ended with ${signal ?? code}.`)
-  return { state, id: document.id ?? null, messages: told }
+  const state = wasStopped ? 'stopped' : code === 0 ? 'succeeded' : code === 3 ? 'warning' : 'failed'
+  if (state === 'failed' && messages.length === 0) messages.push(`The command ended with ${signal ?? code}.`)
+  return { state, id: document.id ?? null, messages }
+}
+
+/** The result of a process that ends on abort: by SIGTERM, then by SIGKILL, which has no effect while a disk does not answer. */
+async function stoppableResult(child: ChildProcess, stopping: AbortSignal): Promise<ProcessResult> {
+  const timers: NodeJS.Timeout[] = []
+  const abandoned = new Promise<ProcessResult>((resolve) => {
+    const stop = (): void => {
+      const killed = { code: null, signal: 'SIGKILL', stdout: '', stderr: '' } as const
+      child.kill('SIGTERM')
+      timers.push(
+        setTimeout(() => child.kill('SIGKILL'), KILL_AFTER),
+        setTimeout(() => resolve(killed), GIVE_UP_AFTER),
+      )
+    }
+    stopping.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([processResult(child, MAX_OUTPUT), abandoned])
+  } finally {
+    timers.forEach((timer) => clearTimeout(timer))
+  }
 }
 
 /**
@@ -44,69 +79,87 @@ function resultOf({ code, signal, stdout, stderr }: Outcome, isStopping: boolean
  * It reports progress over its IPC channel, and ends when the server does.
  */
 export function makeBackupCommands({ domain: { backups }, directory }: Local, program: Program | undefined) {
-  let running: { end: () => void; ended: Promise<void> } | undefined
+  const closing = new AbortController()
+  const unfinished = new Set<Promise<void>>()
   let log: Log | undefined
 
-  function spawnFor(job: BackupJob, place: string, passphrase: string | undefined) {
+  async function execute(
+    job: BackupJob,
+    place: string,
+    passphrase: string | undefined,
+    stopping: AbortSignal,
+  ): Promise<JobResult> {
     const { command, args, env } = program!
+    const scratch = scratchFolder(directory)
+    await mkdir(scratch, { recursive: true, mode: 0o700 })
+    if (stopping.aborted) return { state: 'stopped', id: null, messages: [] }
     const stdin = passphrase === undefined ? [] : ['--passphrase-stdin']
     const own = job.kind === 'create' ? ['--data-dir', directory.path] : []
-    const child = spawn(command, [...args, 'backup', ...wordsOf(job, place), ...own, ...stdin, '--json'], {
+    const words = ['backup', ...commandArguments(job, place, scratch), ...own, ...stdin, '--json']
+    const child = spawn(command, [...args, ...words], {
       // A restore takes the key of encrypted backups from this data directory.
-      env: { ...env, SVC_DATA_DIR: directory.path, NO_COLOR: '1' },
+      env: { ...env, SVC_DATA_DIR: directory.path, NO_COLOR: '1', SVC_PROGRESS: 'ipc' },
       stdio: [stdin.length > 0 ? 'pipe' : 'ignore', 'pipe', 'pipe', 'ipc'],
     })
+    child.on('message', ({ done, total }: { done: number; total?: number }) =>
+      backups.jobs.report(job, { done_bytes: done, total_bytes: total }),
+    )
+    const ended = stoppableResult(child, stopping)
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(`${passphrase}\n`)
-    return child
+    return resultOf(await ended, stopping.aborted)
   }
 
   async function run(job: BackupJob, place: string, passphrase: string | undefined): Promise<void> {
-    const child = spawnFor(job, place, passphrase)
-    const progress: Pick<BackupJob, 'done_bytes' | 'total_bytes'> = { done_bytes: 0 }
-    let isStopping = false
-    const end = (): void => {
-      isStopping = true
-      child.kill('SIGTERM')
+    const stopping = new AbortController()
+    let checks = 0
+    async function check(): Promise<void> {
+      if (await backups.jobs.isStopping(job)) stopping.abort()
+      if ((checks += 1) % CHECKS_PER_TOUCH === 0) await backups.jobs.touch(job)
     }
-    child.on('message', (message: { done: number; total?: number }) => {
-      progress.done_bytes = message.done
-      progress.total_bytes = message.total
-    })
-    let touching = Promise.resolve()
-    const touch = async (): Promise<void> => void ((await backups.jobs.touch(job, progress)) && !isStopping && end())
+    let checking: Promise<void> | undefined
     const timer = setInterval(() => {
-      touching = touching.then(touch).catch((error: unknown) => log?.warn({ err: error }, 'no record of a backup job'))
-    }, TOUCH_EVERY)
-    running = { end, ended: Promise.resolve() }
-    try {
-      const result = await outcomeOf(child).then(
-        (outcome) => resultOf(outcome, isStopping),
-        (error: Error): JobResult => ({ state: 'failed', id: null, messages: [error.message] }),
-      )
-      log?.info({ job: job.kind, ...result }, 'backup job ended')
-      clearInterval(timer)
-      await touching
-      await backups.jobs.end(job, result)
-    } finally {
-      clearInterval(timer)
-      running = undefined
-    }
+      checking ??= check()
+        .catch((error: unknown) => log?.warn({ err: error }, 'no record of a backup job'))
+        .finally(() => (checking = undefined))
+    }, CHECK_EVERY)
+    timer.unref()
+    const result = await execute(job, place, passphrase, AbortSignal.any([stopping.signal, closing.signal])).catch(
+      (error: Error): JobResult => ({ state: 'failed', id: null, messages: [error.message] }),
+    )
+    clearInterval(timer)
+    await checking
+    log?.[result.state === 'failed' ? 'error' : 'info']({ job: job.kind, ...result }, 'backup job ended')
+    await withRetry(() => backups.jobs.end(job, result), {
+      first: SECOND,
+      longest: MINUTE,
+      isTemporary: () => !closing.signal.aborted,
+      onWait: (_, error) => log?.warn({ err: error }, 'no record of a backup job'),
+      signal: closing.signal,
+    })
   }
 
-  const start: HostStatus['startBackupJob'] = async (wanted, { place, passphrase, actor }) => {
+  const start: HostStatus['startBackupJob'] = async (request, { place, passphrase, actor }) => {
     if (!program) throw fault('conflict', { text: 'This server is temporary and has no backups.' })
-    const job = await backups.jobs.begin(wanted, actor)
-    const ended = run(job, place, passphrase).catch((error: unknown) => log?.error({ err: error }, 'backup job failed'))
-    if (running) running.ended = ended
+    if (closing.signal.aborted) throw fault('conflict', { text: 'This server is stopping. Try again later.' })
+    const begun = backups.jobs.begin(request, actor)
+    const ended: Promise<void> = begun
+      .then(
+        (job) =>
+          run(job, place, passphrase).catch((error: unknown) => log?.error({ err: error }, 'backup job not recorded')),
+        () => undefined,
+      )
+      .finally(() => unfinished.delete(ended))
+    unfinished.add(ended)
+    await begun
   }
 
   return {
     start,
     logTo: (to: Log) => void (log = to),
     async close(): Promise<void> {
-      running?.end()
-      await running?.ended
+      closing.abort()
+      await Promise.all(unfinished)
     },
   }
 }

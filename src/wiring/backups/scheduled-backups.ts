@@ -19,9 +19,9 @@ export interface Log {
 
 const EVERY = 20 * SECOND
 /** Limit of the child's output that is kept, in characters. */
-const MAX_OUTPUT = 64 * 1024
+const MAX_OUTPUT = 64 << 10
 
-export interface Outcome {
+export interface ProcessResult {
   code: number | null
   signal: NodeJS.Signals | null
   stdout: string
@@ -31,20 +31,23 @@ export interface Outcome {
 /** The object in the output of a command with `--json`; empty if there is none. */
 export function parseOutput(text: string): Record<string, unknown> {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return (JSON.parse(text) as Record<string, unknown> | null) ?? {}
   } catch {
     return {}
   }
 }
 
-/** Resolves when the process and its output have ended. */
-export function outcomeOf(child: ChildProcess): Promise<Outcome> {
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const)
-    child[name]!.setEncoding('utf8').on('data', (text: string) => (said[name] = (said[name] + text).slice(-MAX_OUTPUT)))
+/** Resolves when the process and its output have ended. Of longer output, the end is kept. */
+export function processResult(child: ChildProcess, maxOutput = MAX_OUTPUT): Promise<ProcessResult> {
+  const output = { stdout: '', stderr: '' }
   return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code, signal) => resolve({ code, signal, ...said }))
+    child.on('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal, ...output }))
+    // Without free file descriptors there are no pipes, and an error follows.
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name]
+        ?.setEncoding('utf8')
+        .on('data', (text: string) => (output[name] = (output[name] + text).slice(-maxOutput)))
   })
 }
 
@@ -67,7 +70,7 @@ export function startScheduledBackups(
     const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
     const before = await backups.lastFailure()
     child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-    const { code, signal, stdout, stderr } = await outcomeOf(child)
+    const { code, signal, stdout, stderr } = await processResult(child)
     child = undefined
     const took_ms = Math.round(performance.now() - start)
     const { id, added_bytes, removed, repaired, problem } = parseOutput(stdout)
