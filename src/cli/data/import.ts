@@ -19,7 +19,7 @@ export const importRows = command({
   summary: 'Add the rows of a file: JSON, JSON lines, CSV, iCalendar, vCard or bookmarks of a browser',
   details:
     'Every row is checked before any is sent, and one that is not valid stops the import; with --skip-invalid the others are imported. Rows are added as new ones; with --update a row with an id changes the existing row. ' +
-    'Running the same import again adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
+    'Running the same import again within 30 days adds nothing twice, so an interrupted import can be repeated; --again adds the rows once more. ' +
     'An event of an iCalendar file or a contact of a vCard file whose UID you have already is updated. ' +
     'With --calendar its events belong to that calendar, which is added if there is none.',
   needs: 'server',
@@ -54,7 +54,7 @@ export const importRows = command({
     const { readCandidates } = await import('../../client/rows/row-files.ts')
     const { changesOf } = await import('../../client/rows/row-import.ts')
     const table = writableTable(args.table)
-    const fileName = args.file === '-' ? 'Standard input' : args.file
+    const fileName = args.file === '-' ? 'Standard input' : printable(args.file)
     const text = await readText(io, args.file)
     const format = flags.format ?? exchangeOf(text)
     assertCalendarFlag(flags.calendar, format === 'ics')
@@ -108,12 +108,20 @@ type Counts = Left & { invalid?: number }
 
 const countsOf = (counts: Counts): Counts => Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
 
-const leftText = ({ invalid = 0, cancelled = 0, groups = 0, pictures = 0, addresses = 0 }: Counts): string =>
+const leftText = ({
+  invalid = 0,
+  cancelled = 0,
+  groups = 0,
+  pictures = 0,
+  attachments = 0,
+  addresses = 0,
+}: Counts): string =>
   [
     invalid > 0 ? `, ${invalid} not valid` : '',
     cancelled > 0 ? `, ${cancelled} cancelled and left out` : '',
     groups > 0 ? `, ${pluralize(groups, 'group')} left out` : '',
     addresses > 0 ? `, ${pluralize(addresses, 'address', 'addresses')} left out` : '',
+    attachments > 0 ? `, ${pluralize(attachments, 'attachment')} left out` : '',
     pictures > 0 ? `, ${pluralize(pictures, 'picture')} left out` : '',
   ].join('')
 

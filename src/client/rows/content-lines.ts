@@ -27,6 +27,23 @@ export function* componentsOf(text: string, kind: string): Generator<ComponentTe
 
 export const partsOf = (text: string, kind: string): string[] => [...componentsOf(text, kind)].map(({ part }) => part)
 
+/** Most characters of an attachment that is an address. */
+const MAX_LINK = 10_000
+
+/** The text of an event without the attachments whose content is in it, and their number. */
+export function withoutAttachments(part: string): { text: string; attachments: number } {
+  const lines = part.split('\n')
+  const kept: string[] = []
+  let attachments = 0
+  for (let from = 0, to = 0; from < lines.length; from = to) {
+    let size = lines[from]!.length
+    for (to = from + 1; to < lines.length && /^[ \t]/.test(lines[to]!); to++) size += lines[to]!.length
+    if (size > MAX_LINK && /^ATTACH[;:]/i.test(lines[from]!)) attachments++
+    else for (let at = from; at < to; at++) kept.push(lines[at]!)
+  }
+  return { text: kept.join('\n'), attachments }
+}
+
 /** Finds the lines of positions that only grow. */
 export function makeLineCounter(body: string): (position: number) => number {
   let [line, counted] = [0, 0]

@@ -2,6 +2,7 @@ import { Parser } from 'htmlparser2'
 import { importWords } from './import-words.ts'
 import { withKnownRows } from './known-rows.ts'
 import type { Candidate, ImportedFile } from './row-files.ts'
+import { shortened } from './row-text.ts'
 import { problemsOf, type Row } from './row-values.ts'
 
 // The bookmark files of browsers: `NETSCAPE-Bookmark-file-1`, HTML whose elements are never closed.
@@ -18,7 +19,13 @@ const CHUNK = 1 << 16
 
 const clean = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, ' ').trim()
 
-const shortened = (text: string, max: number): string => text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
+/** A text of several lines. */
+const cleanLines = (text: string): string =>
+  text
+    .split(/\r\n|\r|\n/)
+    .map(clean)
+    .join('\n')
+    .trim()
 
 interface Found {
   from: number
@@ -46,7 +53,7 @@ function readTags(html: string): { found: Found[]; isWhole: boolean } {
   let use: ((text: string) => void) | undefined
   /** Ends the text of the last tag, and begins that of the next one. */
   const collect = (next?: (text: string) => void): void => {
-    use?.(clean(text))
+    use?.(text)
     text = ''
     use = next
   }
@@ -54,7 +61,7 @@ function readTags(html: string): { found: Found[]; isWhole: boolean } {
   const begin: Record<string, (attributes: Record<string, string>) => void> = {
     h3: () => {
       described = undefined
-      collect((title) => void (name = title))
+      collect((title) => void (name = clean(title)))
     },
     dl: () => {
       collect()
@@ -68,7 +75,8 @@ function readTags(html: string): { found: Found[]; isWhole: boolean } {
       const of = described
       collect(
         (note) =>
-          of && (of.values.note = shortened([note, of.values.note].filter(Boolean).join('\n'), MAX_NOTE) || null),
+          of &&
+          (of.values.note = shortened([cleanLines(note), of.values.note].filter(Boolean).join('\n'), MAX_NOTE) || null),
       )
     },
     a: ({ href = '', tags = '' }) => {
@@ -76,7 +84,7 @@ function readTags(html: string): { found: Found[]; isWhole: boolean } {
       const one = { from: parser.startIndex, values: { title: '', url: href.trim(), folder, note: noteOfTags(tags) } }
       found.push(one)
       described = one
-      collect((title) => void (one.values.title = shortened(title, MAX_LINE)))
+      collect((title) => void (one.values.title = shortened(clean(title), MAX_LINE)))
     },
   }
   const parser = new Parser({
@@ -125,10 +133,21 @@ export function readHtmlFile(html: string, words = importWords): ImportedFile {
   }
 }
 
+/** A folder of a row as it is read from an export. */
+const folderKey = (folder: unknown): string =>
+  shortened(
+    (typeof folder === 'string' ? folder : '')
+      .split(INSIDE)
+      .map(clean)
+      .filter((name) => name !== '')
+      .join(INSIDE),
+    MAX_LINE,
+  )
+
 /** Bookmarks are known by address and folder; what a person changed of one stays. */
 export const withKnownBookmarks = (candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] =>
   withKnownRows(candidates, rows, {
-    keysOf: ({ url, folder }) => [JSON.stringify([url, folder ?? null])],
+    keysOf: ({ url, folder }) => [JSON.stringify([String(url).trim(), folderKey(folder)])],
     isUnchanged: () => true,
   })
 

@@ -24,7 +24,10 @@ export function readIcsFile(text: string, ownZone: string, words = importWords):
     notes,
   }))
   const ofFile = problem === undefined ? [] : [{ where: words.the_file, values: {}, problems: [problem] }]
-  return { candidates: [...ofFile, ...candidates], left: { cancelled } }
+  return {
+    candidates: [...ofFile, ...candidates],
+    left: { cancelled, attachments: read.reduce((sum, event) => sum + event.attachments, 0) },
+  }
 }
 
 const momentOf = (value: unknown): number | undefined => (typeof value === 'string' ? Date.parse(value) : undefined)

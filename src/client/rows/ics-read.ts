@@ -1,11 +1,12 @@
 import ICAL from 'ical.js'
-import { HOUR, iso } from '../../base/clock.ts'
+import { DAY, iso } from '../../base/clock.ts'
 import { printable } from '../../base/text.ts'
 import { momentOf } from '../../base/zoned-time.ts'
-import { componentsOf, linesOf, makeLineCounter, partsOf } from './content-lines.ts'
+import { componentsOf, linesOf, makeLineCounter, partsOf, withoutAttachments } from './content-lines.ts'
 import { remindersOf } from './ics-alarms.ts'
 import { makeZoneMatcher, offsetAt, zoneNamed, zonesOf, type Zones } from './ics-zones.ts'
 import { importWords, UnreadablePart, type ImportWords } from './import-words.ts'
+import { shortened } from './row-text.ts'
 import type { Row } from './row-values.ts'
 
 /** Most characters of an event with the time zones that it names; as the column `ical`. */
@@ -19,6 +20,8 @@ export interface IcsEvent {
   problems: string[]
   /** What svc does not take over, a sentence each. */
   notes: string[]
+  /** Attachments that are left out because the event would be too long. */
+  attachments: number
   isCancelled: boolean
   /** Whether a changed occurrence is one with all that follow it. */
   isForFollowing: boolean
@@ -38,6 +41,7 @@ const contextOf = (text: string, ownZone: string, words: ImportWords): Context =
 
 /** The first year in which calendars of computers agree with one another, and the last one of four digits. */
 const [MIN_YEAR, MAX_YEAR] = [100, 9_999]
+const MAX_MOMENT = Date.UTC(MAX_YEAR + 1, 0, 1)
 
 function timestamp(moment: number, words: ImportWords): string {
   const year = new Date(moment).getUTCFullYear()
@@ -45,13 +49,15 @@ function timestamp(moment: number, words: ImportWords): string {
   return iso(moment)
 }
 
-/** A time as a moment, ms; times without a zone are in that of the caller. */
-function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZone, words }: Context): number {
+/** A time and some days as a moment, ms; times without a zone are in that of the caller. */
+function momentOfTime(time: ICAL.Time, tzid: string | undefined, context: Context, days = 0): number {
+  const { zones, ownZone, words } = context
   const { year, month, day, hour, minute, second } = time
   // Date.UTC takes years of two digits for those of the 20th century.
-  const wall = year < MIN_YEAR ? NaN : Date.UTC(year, month - 1, day, hour, minute, second)
-  if (Number.isNaN(wall) || year > MAX_YEAR) throw new UnreadablePart(words.year_range(year, MIN_YEAR, MAX_YEAR))
-  if (time.isDate || time.zone === ICAL.Timezone.utcTimezone) return wall
+  const first = year < MIN_YEAR ? NaN : Date.UTC(year, month - 1, day, hour, minute, second)
+  if (Number.isNaN(first) || year > MAX_YEAR) throw new UnreadablePart(words.year_range(year, MIN_YEAR, MAX_YEAR))
+  const wall = first + days * DAY
+  if (time.isDate || time.zone === ICAL.Timezone.utcTimezone || !(Math.abs(wall) < MAX_MOMENT)) return wall
   if (tzid === undefined) return momentOf(wall, ownZone)
   const name = zoneNamed(tzid)
   if (name !== undefined) return momentOf(wall, name)
@@ -62,12 +68,25 @@ function momentOfTime(time: ICAL.Time, tzid: string | undefined, { zones, ownZon
 
 const tzidOf = (property: ICAL.Property): string | undefined => property.getFirstParameter('tzid') || undefined
 
-/** The moments of all properties of a name. */
+/** The hour of a time on the day of another one. */
+function onDay(time: ICAL.Time, { year, month, day }: ICAL.Time): ICAL.Time {
+  const moved = time.clone()
+  Object.assign(moved, { year, month, day })
+  return moved
+}
+
+/** The moments of all properties of a name; days of a series with hours are those of its occurrences. */
 function datesOf(event: ICAL.Component, name: string, context: Context): string[] | null {
+  const first = event.getFirstProperty('dtstart')
+  const start: unknown = first?.getFirstValue()
+  const momentOfDate = (time: ICAL.Time, property: ICAL.Property): number =>
+    first && time.isDate && start instanceof ICAL.Time && !start.isDate
+      ? momentOfTime(onDay(start, time), tzidOf(first), context)
+      : momentOfTime(time, tzidOf(property), context)
   const found = event.getAllProperties(name).flatMap((property) =>
     property.getValues().flatMap((value: unknown) => {
       const time = value instanceof ICAL.Period ? value.start : value
-      return time instanceof ICAL.Time ? [timestamp(momentOfTime(time, tzidOf(property), context), context.words)] : []
+      return time instanceof ICAL.Time ? [timestamp(momentOfDate(time, property), context.words)] : []
     }),
   )
   return found.length > 0 ? found : null
@@ -78,13 +97,37 @@ function endOf(event: ICAL.Component, start: ICAL.Time, at: number, context: Con
   const time: unknown = end?.getFirstValue()
   if (end && time instanceof ICAL.Time) return momentOfTime(time, tzidOf(end), context)
   const duration: unknown = event.getFirstPropertyValue('duration')
-  if (duration instanceof ICAL.Duration) return at + duration.toSeconds() * 1_000
-  return start.isDate ? at + 24 * HOUR : undefined
+  if (duration instanceof ICAL.Duration) {
+    // Days and weeks are those of the calendar, not of 24 hours (RFC 5545, 3.3.6).
+    const days = (duration.isNegative ? -1 : 1) * (duration.days + 7 * duration.weeks)
+    const rest = duration.toSeconds() * 1_000 - days * DAY
+    return momentOfTime(start, tzidOf(event.getFirstProperty('dtstart')!), context, days) + rest
+  }
+  return start.isDate ? at + DAY : undefined
 }
 
-const textOf = (event: ICAL.Component, name: string, max: number): string | null => {
+const textOf = (event: ICAL.Component, name: string): string | null => {
   const value: unknown = event.getFirstPropertyValue(name)
-  return typeof value === 'string' ? value.slice(0, max) : null
+  return typeof value === 'string' ? value : null
+}
+
+/** As the columns of `svc_events`. */
+const [MAX_TITLE, MAX_LOCATION, MAX_NOTE, MAX_UID] = [500, 2_000, 1_000_000, 500]
+
+/** The texts of an event; what is longer than its column is kept in the column `ical`. */
+function textsOf(event: ICAL.Component, words: ImportWords, notes: string[]) {
+  const title = textOf(event, 'summary') ?? ''
+  const location = textOf(event, 'location')
+  if (title.length > MAX_TITLE) notes.push(words.name_cut(MAX_TITLE))
+  if (location !== null && location.length > MAX_LOCATION)
+    notes.push(words.must_be('location', words.text(MAX_LOCATION), `${shortened(location, 60)}…`))
+  const note = textOf(event, 'description')
+  return {
+    title: shortened(title, MAX_TITLE),
+    location: location === null ? null : shortened(location, MAX_LOCATION),
+    note: note === null ? null : shortened(note, MAX_NOTE),
+    uid: shortened(textOf(event, 'uid') ?? '', MAX_UID) || null,
+  }
 }
 
 /** The zone by whose clock an event repeats; null for UTC. */
@@ -127,15 +170,12 @@ function valuesOf(event: ICAL.Component, context: Context): { values: Row; notes
     words: context.words,
   }
   const values = {
-    title: textOf(event, 'summary', 500) ?? '',
+    ...textsOf(event, context.words, notes),
     starts_at: timestamp(at, context.words),
     ends_at: end === undefined || end < at ? null : timestamp(end, context.words),
     all_day: start.isDate,
-    location: textOf(event, 'location', 2_000),
-    note: textOf(event, 'description', 1_000_000),
-    uid: textOf(event, 'uid', 500) || null,
     tzid: start.isDate ? null : zone,
-    rrule: rule instanceof ICAL.Recur ? rule.toString().slice(0, 1_000) : null,
+    rrule: rule instanceof ICAL.Recur ? rule.toString() : null,
     rdates,
     exdates: datesOf(event, 'exdate', context),
     recurrence_id: original ?? null,
@@ -170,9 +210,11 @@ export function readIcs(text: string, ownZone: string, words = importWords): Ics
   const body = linesOf(text)
   const context = contextOf(body, ownZone, words)
   const lineOf = makeLineCounter(body)
-  return [...componentsOf(body, 'VEVENT')].map(({ part, from }, index) => {
+  return [...componentsOf(body, 'VEVENT')].map(({ part: whole, from }, index) => {
     const where = words.event(index + 1, lineOf(from))
-    const blank = { where, values: {}, notes: [], isCancelled: false, isForFollowing: false }
+    const isLong = whole.length > MAX_EVENT
+    const { text: part, attachments } = isLong ? withoutAttachments(whole) : { text: whole, attachments: 0 }
+    const blank = { where, values: {}, notes: [], attachments, isCancelled: false, isForFollowing: false }
     const bad = (problem: string): IcsEvent => ({ ...blank, problems: [problem] })
     if (part.length > MAX_EVENT) return bad(words.too_long(MAX_EVENT))
     try {

@@ -45,7 +45,12 @@ function endBefore(series: Row, at: number): void {
   const isBefore = (date: number): boolean => date < at
   const rule = ruleOf(String(series['rrule']))
   rule.delete('COUNT')
-  rule.set('UNTIL', untilText(at - 1_000, series['all_day'] === true))
+  const isDay = series['all_day'] === true
+  const until = untilText(at - 1_000, isDay)
+  // Texts of times of one form are in the order of the times; a day ends after its hours.
+  const own = rule.get('UNTIL')
+  const ownEnd = own === undefined || isDay ? own?.slice(0, 8) : own.length === 8 ? `${own}T235959Z` : own
+  if (ownEnd === undefined || ownEnd > until) rule.set('UNTIL', until)
   series['rrule'] = textOf(rule)
   for (const name of ['rdates', 'exdates']) series[name] = listOf(datesOf(series[name]).filter(isBefore))
 }
@@ -103,13 +108,20 @@ function restOf({ values: series, shift }: Part, changed: Row, original: number,
 
 /** A series of a file, which the events that change it divide into parts. */
 function makeSeries(values: Row, words: ImportWords) {
+  /** Of cancelled occurrences, by the series that they are left out of. */
+  const cancelled = new Map<Row, Set<number>>()
   const parts: Part[] = [{ from: -Infinity, values, shift: (moment) => moment }]
   const partAt = (at: number): Part => parts.findLast(({ from }) => from <= at)!
   return {
     isDivisible: typeof values['rrule'] === 'string',
     cancel(at: number): void {
       const { values: series, shift } = partAt(at)
-      series['exdates'] = listOf([...new Set([...datesOf(series['exdates']), shift(at)])])
+      const dates = cancelled.get(series) ?? new Set(datesOf(series['exdates']))
+      cancelled.set(series, dates.add(shift(at)))
+    },
+    /** Leaves out the occurrences that are cancelled, after all else. */
+    finish(): void {
+      for (const [series, dates] of cancelled) series['exdates'] = listOf([...dates])
     },
     end: (at: number): void => endBefore(partAt(at).values, partAt(at).shift(at)),
     /** Changes all from an occurrence on. Returns a series of its own, none if that was the first one, or why there is none. */
@@ -139,7 +151,7 @@ function makeSeries(values: Row, words: ImportWords) {
 const originalOf = ({ values }: IcsEvent): number => timeOf(values['recurrence_id'])
 
 const isOccurrence = ({ values, problems }: IcsEvent): boolean =>
-  problems.length === 0 && typeof values['recurrence_id'] === 'string'
+  problems.length === 0 && typeof values['uid'] === 'string' && typeof values['recurrence_id'] === 'string'
 
 const isSeries = ({ values, problems, isCancelled }: IcsEvent): boolean =>
   problems.length === 0 && !isCancelled && !values['recurrence_id'] && Boolean(values['rrule'] ?? values['rdates'])
@@ -182,6 +194,7 @@ export function joinSeries(
       applied.add(event)
     }
   }
+  for (const series of all.values()) series.finish()
   const cancelled = new Set(
     events.filter((event) => event.isCancelled && !applied.has(event) && event.problems.length === 0),
   )

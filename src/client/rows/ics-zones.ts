@@ -104,7 +104,7 @@ export const zoneNamed = (tzid: string): string | undefined =>
 
 /** A year before `FIRST_REPEATED` with the same days; 28 years in a row have all kinds of them. */
 function sameYear(year: number): number {
-  if (year < FIRST_REPEATED) return year
+  if (!(year >= FIRST_REPEATED)) return year
   const daysOf = (one: number): string =>
     `${new Date(Date.UTC(one, 0, 1)).getUTCDay()} ${new Date(Date.UTC(one, 1, 29)).getUTCDate()}`
   let same = FIRST_REPEATED - 1

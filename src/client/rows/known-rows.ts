@@ -8,6 +8,9 @@ interface Identity {
   isUnchanged(row: Row, values: Row): boolean
 }
 
+/** Most rows of one identity that a candidate is compared with. */
+const MAX_COMPARED = 200
+
 /**
  * Makes candidates that exist already changes of their rows; those that differ in nothing are left out. Broken programs give
  * several one identity: each of them then belongs to a row of its own.
@@ -17,20 +20,24 @@ export function withKnownRows(
   rows: readonly Row[],
   { keysOf, isUnchanged }: Identity,
 ): Candidate[] {
-  const known = new Map<string, Row[]>()
+  const known = new Map<string, Set<Row>>()
   for (const row of rows.toSorted((a, b) => Number(a['id']) - Number(b['id'])))
     for (const key of keysOf(row)) {
       const same = known.get(key)
-      if (same) same.push(row)
-      else known.set(key, [row])
+      if (same) same.add(row)
+      else known.set(key, new Set([row]))
     }
-  const taken = new Set<Row>()
   const take = ({ values }: Candidate, isMatch: (row: Row) => boolean): Row | undefined => {
-    const row = keysOf(values)
-      .flatMap((key) => known.get(key) ?? [])
-      .find((one) => !taken.has(one) && isMatch(one))
-    if (row) taken.add(row)
-    return row
+    for (const key of keysOf(values)) {
+      let compared = 0
+      for (const row of known.get(key) ?? []) {
+        if (compared++ === MAX_COMPARED) break
+        if (!isMatch(row)) continue
+        for (const own of keysOf(row)) known.get(own)?.delete(row)
+        return row
+      }
+    }
+    return undefined
   }
   const changed = candidates.filter((candidate) => !take(candidate, (row) => isUnchanged(row, candidate.values)))
   return changed.map((candidate) => {

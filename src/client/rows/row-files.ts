@@ -29,6 +29,7 @@ export interface Candidate {
 export interface Left {
   cancelled?: number
   pictures?: number
+  attachments?: number
   groups?: number
   /** Of bookmarks, but not of web pages. */
   addresses?: number
@@ -130,7 +131,8 @@ function fromCsv(text: string, table: TableName, isRaw: boolean, words: ImportWo
   if (!header) return []
   const names = header.fields.map((name) => (name ?? '').trim())
   const columns: Record<string, Column> = tables[table].columns
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  const seen = new Set<string>()
+  const twice = names.find((name) => seen.has(name) || !seen.add(name))
   if (twice !== undefined) throw new BadRow(words.column_twice(header.line, twice))
   const known = [...columnsOf(table), ...SYSTEM_COLUMNS]
   const unknown = names.find((name) => !known.includes(name))

@@ -7,6 +7,9 @@ export function textOf(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
+/** The beginning of a text, without half of a character. */
+export const shortened = (text: string, max: number): string => text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
+
 /** The filter `column=value`; an empty value matches rows without one. */
 export function makeFilter(table: FeedTable, pair: string): (row: Row) => boolean {
   const [column, text] = splitPair(pair)

@@ -134,7 +134,7 @@ function fits(column: Column, value: unknown): boolean {
     case 'date':
       return typeof value === 'string' && isDate(value)
     case 'timestamp':
-      return typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value))
+      return typeof value === 'string' && isTimestamp(value)
     case 'text':
       return typeof value === 'string' && isText(column, value)
   }
@@ -161,9 +161,13 @@ function isDate(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
+const isTimestamp = (text: string): boolean =>
+  TIMESTAMP.test(text) && !Number.isNaN(Date.parse(text)) && isDate(text.slice(0, 10))
+
 function isText({ values, pattern, max = Infinity }: Column, text: string): boolean {
   if (values && !values.includes(text)) return false
-  return text.length <= max && (pattern === undefined || new RegExp(pattern).test(text))
+  const isShort = text.length <= max || [...text].length <= max
+  return isShort && (pattern === undefined || new RegExp(pattern).test(text))
 }
 
 function wrong(name: string, column: Column, value: unknown, words: ImportWords): string {

@@ -31,10 +31,17 @@ export function readVcfFile(text: string, words = importWords): ImportedFile {
 
 const COMPARED = ['name', 'email', 'phone', 'company', 'note', 'other_emails', 'other_phones']
 
+/** A column of a row as it is read from an export. */
+function compared(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value ?? null
+  const text = name === 'note' ? value.replaceAll(/\r\n?/g, '\n') : value.replaceAll(/\p{Cc}+/gu, ' ').trim()
+  return text === '' ? null : text
+}
+
 /** Contacts without a UID are known by the text that they were imported from, or by their columns. */
 function keysOf(values: Row): string[] {
-  if (typeof values['uid'] === 'string') return [`uid ${values['uid']}`]
-  const columns = `columns ${JSON.stringify(COMPARED.map((name) => values[name] ?? null))}`
+  if (typeof values['uid'] === 'string' && values['uid'] !== '') return [`uid ${values['uid']}`]
+  const columns = `columns ${JSON.stringify(COMPARED.map((name) => compared(name, values[name])))}`
   return typeof values['vcard'] === 'string' ? [`card ${values['vcard']}`, columns] : [columns]
 }
 

@@ -84,9 +84,14 @@ function modernized({ name, raw }: VcardLine): string {
 
 const MEDIA = new Set(['photo', 'logo', 'sound'])
 
+/** A value with the content itself. */
+const INLINE = /:data:/i
+
+const beginOf = (raw: string): string => raw.slice(0, 500).replaceAll(/\n[ \t]/g, '')
+
 /** Whether a line has a picture or a sound, not the address of one. */
 const isMedia = ({ name, raw }: VcardLine): boolean =>
-  MEDIA.has(name) && !/^[^\n]*(?:VALUE="?ur[il]|:https?:)/i.test(raw.slice(0, 500))
+  MEDIA.has(name) && (INLINE.test(beginOf(raw)) || !/(?:VALUE="?ur[il]|:https?:)/i.test(beginOf(raw)))
 
 /** The text of a card without its pictures and sounds, in version 3.0 or later; how many were left out. */
 export function modernCard(card: string): { text: string; media: number } {

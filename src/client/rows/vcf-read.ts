@@ -1,6 +1,7 @@
 import ICAL from 'ical.js'
 import { componentsOf, linesOf, makeLineCounter } from './content-lines.ts'
 import { importWords, type ImportWords } from './import-words.ts'
+import { shortened } from './row-text.ts'
 import type { Row } from './row-values.ts'
 import { modernCard } from './vcf-lines.ts'
 
@@ -24,9 +25,6 @@ export interface VcardContact {
 
 const clean = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').trim()
 
-/** The beginning of a text, without half of a character. */
-const shortened = (text: string, max: number): string => text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '')
-
 /** The parts of a value such as `Lovelace;Ada;;;`. */
 const partsOf = (card: ICAL.Component, name: string): string[] => {
   const value: unknown = card.getFirstPropertyValue(name)
@@ -39,6 +37,12 @@ const textOf = (card: ICAL.Component, name: string): string => {
   // The parser takes escaped semicolons for text where a value has one part.
   return typeof value === 'string' ? value.replaceAll(String.raw`\;`, ';') : ''
 }
+
+/** A note; one of version 3.0 whose commas are not escaped is a list for the parser. */
+const noteOf = (card: ICAL.Component): string =>
+  (card.getFirstProperty('note')?.getValues() ?? [])
+    .map((value: unknown) => String(value).replaceAll(String.raw`\;`, ';'))
+    .join(',')
 
 /** 1 for the preferred one (`PREF=1`, `TYPE=PREF`), to 101. */
 function rankOf(property: ICAL.Property): number {
@@ -84,7 +88,7 @@ function valuesOf(card: ICAL.Component, words: ImportWords, notes: string[]): Ro
     email: emails[0] ?? null,
     phone: phones[0] ?? null,
     company: company || null,
-    note: shortened(textOf(card, 'note'), MAX_NOTE) || null,
+    note: shortened(noteOf(card), MAX_NOTE) || null,
     uid: shortened(clean(textOf(card, 'uid')), MAX_NAME) || null,
     other_emails: listOf(emails.slice(1, MAX_FURTHER + 1)),
     other_phones: listOf(phones.slice(1, MAX_FURTHER + 1)),

@@ -21,8 +21,23 @@ function structuredName(name: string): string {
 const reachOfRow = (row: Row, first: string, others: string): string[] =>
   [row[first], ...(Array.isArray(row[others]) ? row[others] : [])].map(stringOf).filter((text) => text !== '')
 
+const withoutPref = (types: string): string =>
+  types
+    .split(',')
+    .filter((type) => type.trim().toLowerCase() !== 'pref')
+    .join(',')
+
+/** A line without what makes it the preferred one: `PREF=1`, or `PREF` in a list of types. */
 const withoutPreference = (line: string): string =>
-  line.replace(/^[^:\n]*/, (head) => head.replaceAll(/;(?:PREF=[^;]*|TYPE="?PREF"?(?=;|$))/gi, ''))
+  line.replace(/^(?:"[^"\n]*"|[^":\n])*/, (head) =>
+    head
+      .replaceAll(/;PREF=[^;]*/gi, '')
+      .replaceAll(/;TYPE=(?:"([^"]*)"|([^;]*))/gi, (_, quoted: string | undefined, plain: string | undefined) => {
+        const types = withoutPref(quoted ?? plain ?? '')
+        if (types === '') return ''
+        return quoted === undefined ? `;TYPE=${types}` : `;TYPE="${types}"`
+      }),
+  )
 
 interface Part {
   /** The names of its properties. */

@@ -85,3 +85,13 @@ test('what is cut off or too long is said, and hostile files are read in time', 
   for (const tag of ['<DL>', '<A>', '<B>', '<P><I>', '<A HREF="'])
     expect(read(`${head}${tag.repeat(200_000)}`).said[0]).toBe('the file: it is cut off: a folder has no end (</DL>).')
 })
+
+test('own bookmarks are known in their export, and notes keep their lines', () => {
+  const own = [
+    { id: 1, title: 'Tea', url: 'https://example.org/ ', folder: ' A  b /  / C', note: 'one\ntwo  words\r\n\r\nthree' },
+    { id: 2, title: 'Root', url: 'https://example.net/', folder: '', note: '' },
+  ]
+  const { candidates } = readHtmlFile(formatHtml(own))
+  expect(withKnownBookmarks(candidates, own)).toEqual([])
+  expect(candidates.find(({ values }) => values['title'] === 'Tea')!.values['note']).toBe('one\ntwo words\n\nthree')
+})

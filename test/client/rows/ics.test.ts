@@ -611,3 +611,67 @@ test('two zones of one name keep the hours of their events', () => {
   expect(rowsOf(text).map(times)).toEqual(rows.map(times))
   expect(text.match(/^TZID:.*$/gm)).toEqual(['TZID:Own', 'TZID:Own (2)'])
 })
+
+test('what is too long for a column is said, and no character is cut in two', () => {
+  const emoji = 'x'.repeat(499) + '😀'
+  const rule = `FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, index) => index + 1).join()}`
+  const start = 'DTSTART:20260326T120000Z'
+  const { rows, notes, problems } = imported(
+    file(
+      ...event('UID:t', start, `SUMMARY:${emoji}`, `LOCATION:${'y'.repeat(2_001)}`),
+      ...event('UID:r', start, `RRULE:${rule};UNTIL=20270101T000000Z`),
+    ),
+  )
+  expect(rows).toMatchObject([{ title: 'x'.repeat(499), location: 'y'.repeat(2_000) }])
+  expect(notes).toEqual([
+    'its name has more than 500 characters and is shortened.',
+    expect.stringMatching(/^location must be a text of at most 2000 characters/),
+  ])
+  expect(problems).toEqual([expect.stringMatching(/rrule must be a text of at most 1000 characters/)])
+})
+
+test('attachments that make an event too long are left out and counted', () => {
+  const base64 = Array.from({ length: 15_000 }, () => ` ${'A'.repeat(70)}`)
+  const link = 'ATTACH:https://example.org/a.pdf'
+  const { candidates, left } = readIcsFile(
+    file(...event('UID:a', 'DTSTART:20260326T120000Z', 'ATTACH;VALUE=BINARY;ENCODING=BASE64:A', ...base64, link)),
+    'UTC',
+  )
+  expect(left).toMatchObject({ attachments: 1 })
+  expect(candidates).toMatchObject([{ problems: [], values: { ical: expect.stringContaining(link) as string } }])
+  expect(candidates[0]!.values['ical']).not.toContain('BASE64')
+})
+
+test('a day of a series with hours leaves out the occurrence of that day, and days of a duration are those of the clock', () => {
+  const { rows } = imported(
+    file(
+      ...event(
+        'UID:e',
+        'DTSTART;TZID=Europe/Berlin:20260328T090000',
+        'DURATION:P1DT1H',
+        'RRULE:FREQ=DAILY',
+        'EXDATE;VALUE=DATE:20260330',
+      ),
+    ),
+  )
+  // The clock changes on 29 March.
+  expect(rows).toMatchObject([{ ends_at: '2026-03-29T08:00:00.000Z', exdates: ['2026-03-30T07:00:00.000Z'] }])
+})
+
+test('a change of all that follow after the end of a series does not prolong it', () => {
+  const ending = daily.map((line) => line.replace('COUNT=10', 'UNTIL=20260328T080000Z'))
+  const late = changed('20260330', '20260330T110000', ';RANGE=THISANDFUTURE', 'STATUS:CANCELLED')
+  expect(imported(file(...ending, ...late)).rows).toMatchObject([{ rrule: 'FREQ=DAILY;UNTIL=20260328T080000Z' }])
+})
+
+test('thousands of cancelled occurrences are each left out once', () => {
+  const days = Array.from({ length: 2_000 }, (_, index) => new Date(Date.UTC(2026, 0, 1 + (index % 1_500), 9)))
+  const texts = days.map((day) => day.toISOString().slice(0, 19).replaceAll(/[-:]/g, ''))
+  const { rows } = imported(
+    file(
+      ...event('UID:s', 'DTSTART:20260101T090000Z', 'RRULE:FREQ=DAILY'),
+      ...texts.flatMap((text) => event('UID:s', `DTSTART:${text}Z`, `RECURRENCE-ID:${text}Z`, 'STATUS:CANCELLED')),
+    ),
+  )
+  expect(rows[0]!['exdates']).toHaveLength(1_500)
+})

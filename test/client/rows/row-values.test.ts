@@ -155,3 +155,10 @@ test('values as text', () => {
     '{"a":1}',
   ])
 })
+
+test('days of a time are those of a calendar, and texts are counted in characters', () => {
+  const problems = (row: Record<string, unknown>) => problemsOf('svc_events', 'change', row)
+  expect(problems({ starts_at: '2026-02-28T10:00:00Z', title: '😀'.repeat(500) })).toEqual([])
+  expect(problems({ starts_at: '2026-02-30T10:00:00Z' })).toHaveLength(1)
+  expect(problems({ title: '😀'.repeat(501) })).toHaveLength(1)
+})

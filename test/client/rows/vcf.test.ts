@@ -157,3 +157,35 @@ test('large and hostile files are read', () => {
   const photo = card('VERSION:3.0', 'FN:A', `PHOTO;ENCODING=b:${'A'.repeat(2_000_000)}`)
   expect(read(photo)).toMatchObject({ rows: [{ name: 'A' }], left: { pictures: 1 } })
 })
+
+test('a note with commas is whole, and the preferred number of a list of types is written as the others', () => {
+  const text = card(
+    'VERSION:3.0',
+    'FN:Ada',
+    'NOTE:Tea, hot\\; cake, cold',
+    'TEL;TYPE=CELL,PREF:1',
+    'TEL;TYPE="pref,work";X="a:b;PREF":2',
+    'TEL:3',
+  )
+  const [ada] = read(text).rows
+  expect(ada).toMatchObject({ note: 'Tea, hot; cake, cold', phone: '1', other_phones: ['2', '3'] })
+  const changed = formatVcf([{ ...ada, phone: '3', other_phones: ['1', '2'] }])
+  expect(changed).toContain('TEL:3\r\nTEL;TYPE=CELL:1\r\nTEL;TYPE="work"')
+  expect(read(changed).rows[0]).toMatchObject({ phone: '3', other_phones: ['1', '2'] })
+})
+
+test('pictures in addresses of data are left out, links to pictures are kept', () => {
+  const link = 'PHOTO;VALUE=uri:https://example.org/a.jpg'
+  const data = `PHOTO;VALUE=uri:data:image/jpeg;base64,${'A'.repeat(1_100_000)}`
+  const { rows, left } = read(card('VERSION:4.0', 'FN:Ada', data, link))
+  expect(left.pictures).toBe(1)
+  expect(rows[0]!['vcard']).toContain(link)
+})
+
+test('contacts that were made in svc are known in their own export, whatever spaces and line ends they have', () => {
+  const own = [
+    { id: 1, name: 'Ada ', note: 'a\r\nb', email: '', company: ' Engines' },
+    { id: 2, name: 'Grace', uid: '' },
+  ]
+  expect(withKnownContacts(readVcfFile(formatVcf(own)).candidates, own)).toEqual([])
+})
