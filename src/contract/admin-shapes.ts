@@ -126,7 +126,7 @@ export const MaintenanceState = {
 const MadeBackup = Type.Object({ id: Type.String(), at: Timestamp, place: Type.String() })
 
 export const BackupJob = Type.Object({
-  job: Type.Union([Type.Literal('create'), Type.Literal('verify'), Type.Literal('drill'), Type.Literal('restore')]),
+  job: Type.Union([Type.Literal('create'), Type.Literal('verify'), Type.Literal('drill')]),
   state: Type.Union(
     [
       Type.Literal('running'),
@@ -146,8 +146,7 @@ export const BackupJob = Type.Object({
   ended_at: When,
   done_bytes: Bytes,
   total_bytes: orNull(Bytes, 'Null while it is unknown.'),
-  backup: orNull(Type.String(), 'The backup that was created, checked or restored.'),
-  target: orNull(Type.String(), 'The folder that a restore creates.'),
+  backup: orNull(Type.String(), 'The backup that was created or checked.'),
   messages: Type.Array(Type.String(), { description: 'What the command said about warnings and errors, in English.' }),
 })
 

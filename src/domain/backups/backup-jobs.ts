@@ -13,7 +13,7 @@ import { writeUnseen } from './unchanged-backup.ts'
 
 export type { BackupJob, JobResult } from '../../storage/instance/backup-job-records.ts'
 
-export type JobRequest = Pick<BackupJob, 'kind' | 'backup' | 'target' | 'by'>
+export type JobRequest = Pick<BackupJob, 'kind' | 'backup' | 'by'>
 
 type JobProgress = Pick<BackupJob, 'done_bytes' | 'total_bytes'>
 
@@ -42,8 +42,8 @@ export const makeBackupJobs = (deps: Pick<BackupContext, 'database' | 'clock' | 
           })
         const job: BackupJob = { ...request, started_at: now, done_bytes: 0, server: jobServer(now) }
         await putJob(tx, job)
-        const { kind, backup, target } = request
-        const detail = { job: kind, ...(backup && { id: backup }), ...(target && { target }) }
+        const { kind, backup } = request
+        const detail = { job: kind, ...(backup && { id: backup }) }
         await audit.record(tx, { kind: 'backup.requested', ...actor, detail })
         return job
       }),

@@ -15,6 +15,5 @@ export const jobView = (job: Job) => ({
   done_bytes: job.done_bytes,
   total_bytes: job.total_bytes || null,
   backup: job.result?.id ?? job.backup ?? null,
-  target: job.target ?? null,
   messages: job.result?.messages ?? [],
 })

@@ -9,11 +9,11 @@ import { putRecord, recordOf } from './backup-records.ts'
 /** A job whose record was not renewed for this long has ended without a result. */
 const ABANDONED = 2 * MINUTE
 
-export type JobKind = 'create' | 'verify' | 'drill' | 'restore'
+export type JobKind = 'create' | 'verify' | 'drill'
 
 export interface JobResult {
   state: 'succeeded' | 'warning' | 'failed' | 'stopped'
-  /** The backup that was created, checked or restored. */
+  /** The backup that was created or checked. */
   id: string | null
   /** Sentences of the command. */
   messages: string[]
@@ -23,8 +23,6 @@ export interface BackupJob {
   kind: JobKind
   /** Undefined for all, or the newest. */
   backup?: string | undefined
-  /** The folder that a restore creates. */
-  target?: string | undefined
   /** Name of the administrator. */
   by: string
   /** Epoch ms. */

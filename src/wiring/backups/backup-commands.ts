@@ -22,11 +22,10 @@ const MAX_OUTPUT = 8 << 20
 const MAX_MESSAGES = 20
 const MAX_LENGTH = 500
 
-function commandArguments({ kind, backup, target }: JobRequest, place: string, scratch: string): string[] {
+function commandArguments({ kind, backup }: JobRequest, place: string, scratch: string): string[] {
   if (kind === 'create') return ['create']
   const name = backup ?? (kind === 'verify' ? undefined : 'latest')
-  const folder = target === undefined ? ['--temp', scratch] : ['--data-dir', target]
-  return [kind, ...(name === undefined ? [] : [name]), '--from', place, ...folder]
+  return [kind, ...(name === undefined ? [] : [name]), '--from', place, '--temp', scratch]
 }
 
 interface Document {

@@ -67,7 +67,6 @@ const labels = {
   slug: 'App',
   source: 'Source',
   state_of: 'State of',
-  target: 'Target folder',
   token_id: 'Token',
   tool: 'Tool',
   until: 'Automatic end',
@@ -158,7 +157,6 @@ const label = catalogue(labels, {
   slug: 'App',
   source: 'Quelle',
   state_of: 'Stand vom',
-  target: 'Zielordner',
   token_id: 'Token',
   tool: 'Werkzeug',
   until: 'Automatisches Ende',
@@ -240,7 +238,7 @@ const named = catalogue(values, {
 
 const has = <T extends object>(of: T, key: string): key is keyof T & string => Object.hasOwn(of, key)
 
-const jobs = { create: 'job_create', verify: 'job_verify', drill: 'job_drill', restore: 'job_restore' } as const
+const jobs = { create: 'job_create', verify: 'job_verify', drill: 'job_drill' } as const
 const roles = { user: 'role_user', admin: 'role_admin' } as const
 const sources = {
   system: 'source_system',

@@ -104,26 +104,17 @@ function StartButtons({
   const create = useMutation(() => onStart({ job: 'create' }))
   const verify = useMutation(() => onStart({ job: 'verify' }))
   const error = create.error ?? verify.error
+  const begin = (job: typeof create) => () => {
+    focusStatus()
+    job.start()
+  }
   return (
     <div ref={part}>
       <div class="action-row">
-        <Button
-          kind="main"
-          busy={create.busy}
-          onClick={() => {
-            focusStatus()
-            create.start()
-          }}
-        >
+        <Button kind="main" busy={create.busy} onClick={begin(create)}>
           {words('create_backup')}
         </Button>
-        <Button
-          busy={verify.busy}
-          onClick={() => {
-            focusStatus()
-            verify.start()
-          }}
-        >
+        <Button busy={verify.busy} onClick={begin(verify)}>
           {words('verify_backups')}
         </Button>
         <Button onClick={onTest}>{words('test_restore')}</Button>

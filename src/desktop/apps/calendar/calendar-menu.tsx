@@ -1,9 +1,8 @@
 import { Check, Download, EllipsisVertical, Palette, Trash2 } from 'lucide'
-import { loadExchange } from '../../../client/rows/file-formats.ts'
 import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
+import { saveRows } from '../../kit/row-files/save-rows.ts'
 import { fileWords } from '../../kit/row-files/words.ts'
-import { saveFile } from '../../kit/save-file.ts'
 import { toastError } from '../../kit/toast.tsx'
 import { calendars, eventsOf, newEventsCalendar, type Calendar } from './event-calendars.ts'
 import { isManaging, removal } from './open-dialogs.ts'
@@ -11,15 +10,15 @@ import { setNewEventsCalendar } from './store.ts'
 import { words } from './words.ts'
 
 /** Saves the events of one calendar as a file that names it. */
-async function exportCalendar(calendar: Calendar): Promise<void> {
-  const rows = eventsOf(calendar).flatMap(({ row }) => (row ? [{ ...row } as Record<string, unknown>] : []))
-  const { write } = await loadExchange('ics', 'svc_events', 'write')
-  const text = write(
-    rows.toSorted((a, b) => Number(a['id']) - Number(b['id'])),
-    { name: calendar.name, color: calendar.color ?? undefined },
-  )
+function exportCalendar(calendar: Calendar): Promise<void> {
+  const rows = eventsOf(calendar).flatMap(({ row }) => (row ? [row] : []))
   const name = calendar.name.replaceAll(/[\p{Cc}\\/:*?"<>|]/gu, '_')
-  saveFile(new Blob([text], { type: 'text/calendar' }), `${name}.ics`)
+  const { color } = calendar
+  return saveRows('svc_events', rows, {
+    format: 'ics',
+    name,
+    calendar: { name: calendar.name, color: color ?? undefined },
+  })
 }
 
 /** What can be done with one calendar. */

@@ -1,9 +1,9 @@
-import { signal } from '@preact/signals'
 import { readCalendarFile, type CalendarFile } from '../../../client/rows/calendars.ts'
 import type { Candidate } from '../../../client/rows/row-files.ts'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { Select } from '../../kit/field.tsx'
+import { makeQuestion } from '../../kit/dialog-question.ts'
 import type { AskTarget, ImportTarget } from '../../kit/row-files/import-target.ts'
 import { common } from '../../kit/words.ts'
 import {
@@ -17,29 +17,11 @@ import {
 import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
-/** The choice of a new calendar; no UID is so. */
+/** The choice of a new calendar. */
 const NEW = '+'
 
-interface Question {
-  file: CalendarFile
-  choice: string
-  answer: (choice: string | undefined) => void
-}
-
-const question = signal<Question | undefined>(undefined)
-
-const ask = (file: CalendarFile, choice: string): Promise<string | undefined> =>
-  new Promise((resolve) => {
-    question.value?.answer(undefined)
-    question.value = {
-      file,
-      choice,
-      answer: (chosen) => {
-        question.value = undefined
-        resolve(chosen)
-      },
-    }
-  })
+/** Asks for a calendar; `choice` is the selected one. */
+const question = makeQuestion<{ file: CalendarFile; choice: string }, string>()
 
 type Known = ReadonlyMap<unknown, Event>
 
@@ -71,7 +53,7 @@ export const askCalendar: AskTarget = async (text, candidates) => {
     knownCalendar(candidates, known) ??
     calendars.value.find(({ name }) => name === file.name)?.uid ??
     (file.name === undefined ? newEventsCalendar.value.uid : NEW)
-  const choice = await ask(file, proposed)
+  const choice = await question.ask({ file, choice: proposed })
   if (choice === undefined) return undefined
   if (choice !== NEW) {
     // The chosen one may be deleted by now.
@@ -85,8 +67,9 @@ export const askCalendar: AskTarget = async (text, candidates) => {
 
 /** Renders the question of `askCalendar`. */
 export function ImportDialog() {
-  if (!question.value) return null
-  const { file, choice, answer } = question.value
+  if (!question.current.value) return null
+  const { subject, answer } = question.current.value
+  const { file, choice } = subject
   const options = [
     { value: NEW, label: words('import_as_new', file.name ?? words('new_calendar')) },
     ...calendars.value.map(({ uid, name }) => ({ value: uid, label: name })),
@@ -97,7 +80,9 @@ export function ImportDialog() {
         label={words('import_into')}
         options={options}
         value={choice}
-        onChange={({ currentTarget }) => void (question.value = { file, choice: currentTarget.value, answer })}
+        onChange={({ currentTarget }) =>
+          void (question.current.value = { subject: { file, choice: currentTarget.value }, answer })
+        }
       />
       <footer>
         <Button onClick={() => answer(undefined)}>{common('cancel')}</Button>

@@ -1,36 +1,20 @@
-import { signal } from '@preact/signals'
 import { Button } from '../../kit/button.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
+import { makeQuestion } from '../../kit/dialog-question.ts'
 import { common } from '../../kit/words.ts'
 import { scopes, type Scope } from './series-actions.ts'
 import { words } from './words.ts'
 
-interface Question {
-  title: string
-  name: string
-  answer: (scope: Scope | undefined) => void
-}
-
-const question = signal<Question | undefined>(undefined)
+const question = makeQuestion<{ title: string; name: string }, Scope>()
 
 /** Asks which occurrences a change is for; undefined if none. */
-export const askScope = (title: string, name: string): Promise<Scope | undefined> =>
-  new Promise((resolve) => {
-    question.value?.answer(undefined)
-    question.value = {
-      title,
-      name,
-      answer: (scope) => {
-        question.value = undefined
-        resolve(scope)
-      },
-    }
-  })
+export const askScope = (title: string, name: string): Promise<Scope | undefined> => question.ask({ title, name })
 
 /** Renders the question of `askScope`. */
 export function ScopeDialog() {
-  if (!question.value) return null
-  const { title, name, answer } = question.value
+  if (!question.current.value) return null
+  const { subject, answer } = question.current.value
+  const { title, name } = subject
   return (
     <Dialog title={title} onClose={() => answer(undefined)}>
       <p>{words('repeats_text', name)}</p>

@@ -1,13 +1,12 @@
 import { Download, EllipsisVertical, Upload } from 'lucide'
 import { useRef } from 'preact/hooks'
-import { loadExchange, type ExchangeName } from '../../../client/rows/file-formats.ts'
+import type { ExchangeName } from '../../../client/rows/file-formats.ts'
 import type { TableName } from '../../../contract/tables.ts'
 import type { Entries } from '../entries.ts'
 import { formatSize } from '../formats.ts'
 import { Icon } from '../icon.tsx'
 import { Menu } from '../menu.tsx'
 import { offerUndo } from '../offer-undo.ts'
-import { saveFile } from '../save-file.ts'
 import { toast, toastError } from '../toast.tsx'
 import { common } from '../words.ts'
 import {
@@ -20,6 +19,7 @@ import {
   type ImportResult,
 } from './import-rows.ts'
 import type { AskTarget, ImportTarget } from './import-target.ts'
+import { MIME, saveRows } from './save-rows.ts'
 import { fileWords as words } from './words.ts'
 
 /** Most problems of a file that are listed. */
@@ -27,8 +27,6 @@ const MAX_LISTED = 5
 
 /** Rows whose import takes seconds. */
 const MANY = 500
-
-const MIME = { ics: 'text/calendar', vcf: 'text/vcard', html: 'text/html', csv: 'text/csv' }
 
 function report(table: TableName, result: ImportResult, undoTarget: () => Promise<void>): void {
   const { added, updated, problems, notes, left } = result
@@ -90,19 +88,10 @@ async function importFile<N extends TableName>(file: File, { of, formats = [], a
   report(of.name, result, target.undo)
 }
 
-async function exportRows<N extends TableName>({ of, name }: Props<N>, format: ExchangeName | 'csv'): Promise<void> {
-  const rows = of.table.rows.value.toSorted((a, b) => a.id - b.id) as unknown as Record<string, unknown>[]
-  const text =
-    format === 'csv'
-      ? (await import('../../../client/rows/row-files.ts')).formatRows(of.name, rows, 'csv')
-      : (await loadExchange(format, of.name, 'write')).write(rows)
-  saveFile(new Blob([text], { type: MIME[format] }), `${name.toLowerCase()}.${format}`)
-}
-
 /** A menu to import and export the rows of a table. */
 export function FileMenu<N extends TableName>(props: Props<N>) {
   const input = useRef<HTMLInputElement>(null)
-  const { formats = [] } = props
+  const { of, name, formats = [] } = props
   return (
     <>
       <Menu
@@ -112,7 +101,8 @@ export function FileMenu<N extends TableName>(props: Props<N>) {
           ...[...formats, 'csv' as const].map((format) => ({
             label: words('export', format),
             icon: Download,
-            onSelect: () => void exportRows(props, format).catch(toastError),
+            onSelect: () =>
+              void saveRows(of.name, of.table.rows.value, { format, name: name.toLowerCase() }).catch(toastError),
           })),
         ]}
       >
