@@ -232,6 +232,8 @@ describe.skipIf(reason !== undefined)('the sandbox of a server', () => {
       target: 'node20',
       logLevel: 'warning',
     })
+    // The service of esbuild lives as long as this process and keeps the umask of the test that started it.
+    await chmod(program, 0o644)
     const command =
       'id -u; cat deep/a.txt; echo; touch deep/b 2>&1 || echo kept as it is; echo x > /tmp/x && echo wrote'
     const told = await new Promise<{ stdout: string; stderr: string; error: Error | null }>((resolve) => {
