@@ -1,8 +1,9 @@
-// Bundles the sources: `node bin/build.js` writes dist, with `--desktop` only dist/desktop, and with `--bench` the benchmarks and
-// the attack into node_modules/.cache.
+// Bundles the sources: `node bin/build.js` writes dist, with `--if-changed` only where it is older than a source, with `--desktop`
+// only dist/desktop, and with `--bench` the benchmarks and the attack into node_modules/.cache.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isNewest } from './is-newest.js'
 
 /** What becomes a file of its own in dist, by name: the command, and any worker thread that is started by path. */
 const ENTRIES = {
@@ -21,6 +22,12 @@ const TOGETHER = [
 
 /** Loaded on demand where no command runs. */
 const FOR_HELP = ['src/cli/help.ts', 'src/cli/topic.ts']
+
+/** The file that a build writes last. */
+const LAST = 'THIRD-PARTY.txt'
+
+/** What a build depends on. npm writes the last one whenever it changes packages. */
+const SOURCES = ['src', 'bin', 'package.json', 'package-lock.json', 'node_modules/.package-lock.json']
 
 /** Packages with compiled parts; they stay in node_modules and are real dependencies. */
 const EXTERNAL = ['better-sqlite3', 'better-sqlite3-napi', '@node-rs/argon2']
@@ -68,7 +75,8 @@ const needs = [
 const esbuild = await findEsbuild()
 if (process.argv.includes('--bench')) await buildBench()
 else if (esbuild && process.argv.includes('--desktop')) await (await desktop())(esbuild, root, join(dist, 'desktop'))
-else if (esbuild) await buildDist()
+else if (esbuild && !(process.argv.includes('--if-changed') && isNewest(join(dist, LAST), root, SOURCES)))
+  await buildDist()
 
 /** esbuild, or undefined in an installed package: there dist is complete, and sources or development packages are not there. */
 async function findEsbuild() {
@@ -99,7 +107,7 @@ async function buildDist() {
   mkdirSync(dist)
   for (const { path, text } of outputFiles) writeFileSync(path, withNeeds(text))
   cpSync(made, join(dist, 'desktop'), { recursive: true })
-  writeFileSync(join(dist, 'THIRD-PARTY.txt'), thirdParty(metafile, desktopPackages))
+  writeFileSync(join(dist, LAST), thirdParty(metafile, desktopPackages))
 }
 
 /**
