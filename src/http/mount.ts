@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { addressBelow, type AnyAction } from '../contract/contract.ts'
 import { badRequest, fault } from '../contract/errors.ts'
@@ -58,6 +58,11 @@ function checkBodyToken({ caller, isCsrfPending }: Admitted, { auth }: AnyAction
   if (auth !== 'anyone' && auth.admin && caller.user.role !== 'admin') throw fault('forbidden')
 }
 
+/** Destroys the stream of a response that is not sent. */
+function discard({ body }: { body?: unknown }): void {
+  if (body instanceof Readable) body.destroy()
+}
+
 function routeFor({ action, run }: Handler, { domain }: GuardDependencies, guard: Guard): Route {
   const checker = checkerFor(action.params)
   const write = action.answers === 'bytes' ? undefined : makeSerializer(action)
@@ -96,7 +101,12 @@ function routeFor({ action, run }: Handler, { domain }: GuardDependencies, guard
     const context = new RequestContext({ params, caller: admitted.caller, domain, payload, access, request, reply })
     const result = await (access ? access.run(() => call(context), streamed) : call(context))
     // Changes recheck access inside their transaction, and may end this very access themselves.
-    if (isReading(action) || action.streams) await access?.recheck(context.hasWaited ? 0 : RECHECK_TOLERANCE_MS)
+    try {
+      if (isReading(action) || action.streams) await access?.recheck(context.hasWaited ? 0 : RECHECK_TOLERANCE_MS)
+    } catch (error) {
+      discard(result)
+      throw error
+    }
     if (!write) return sendBytes(reply, result as ByteResponse, access)
     if (result instanceof EventStream) return sendEvents(reply, result, access)
     // Returned instead of sent: a reply returned from an async handler adds listeners to every response.

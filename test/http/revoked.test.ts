@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SECOND } from '../../src/base/clock.ts'
 import { actions, type AnyAction } from '../../src/contract/contract.ts'
 import { assistant } from '../../src/contract/assistant.ts'
@@ -7,6 +7,7 @@ import { rows } from '../../src/contract/rows.ts'
 import { syncFiles } from '../../src/contract/sync-files.ts'
 import { syncData } from '../../src/contract/sync-data.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
+import { RECHECK_TOLERANCE_MS } from '../../src/http/access.ts'
 import { updateAccount } from '../../src/storage/accounts/accounts.ts'
 import { clientWith, type Account, type Client } from '../support/account.ts'
 import { eventsOf, stage } from '../support/assistant.ts'
@@ -265,4 +266,41 @@ test('a download that is under way breaks off when its token is revoked', async 
   expect((await waiting).status).toBe(401)
   raw.socket.resume()
   expect((await raw.answer()).length).toBeLessThan(64 * MIB)
+})
+
+test('a download and an answer of the assistant that are refused when they are ready leave no stream and no timer', async () => {
+  const { server: own, model, ada } = await stage()
+  await ada.put('/large.bin', bytesOf(MIB))
+  const { accounts, files } = own.local.domain
+  const { authenticateDevice } = accounts
+  /** Ends the access of a client between the guard's check and the one before its response. */
+  const refuseSecondCheck = () => {
+    let checks = 0
+    accounts.authenticateDevice = async (...args) => {
+      checks += 1
+      return checks === 1 ? authenticateDevice(...args) : undefined
+    }
+  }
+  const opened: unknown[] = []
+  const { read } = files
+  files.read = async (...args) => {
+    const content = await read(...args)
+    opened.push(content)
+    // The check is left out directly after the guard's.
+    await sleep(RECHECK_TOLERANCE_MS + 1)
+    return content
+  }
+  refuseSecondCheck()
+  expect((await ada.call(syncFiles.actions.download, { path: '/large.bin' })).status).toBe(401)
+  expect(opened).toMatchObject([{ destroyed: true }])
+
+  model.will({ pieces: ['Well.'] })
+  const begun = vi.spyOn(globalThis, 'setInterval')
+  const ended = vi.spyOn(globalThis, 'clearInterval')
+  onTestFinished(() => void vi.restoreAllMocks())
+  refuseSecondCheck()
+  expect((await ada.call(assistant.actions.ask, { message: 'Hello', stream: true })).status).toBe(401)
+  const beats = begun.mock.results.filter((_, at) => begun.mock.calls[at]![1] === 15 * SECOND)
+  expect(beats.length).toBe(1)
+  await expect.poll(() => ended.mock.calls.flat()).toContain(beats[0]!.value)
 })

@@ -26,7 +26,10 @@ export interface BlobStore {
   receive(source: AsyncIterable<Uint8Array>, max: number): Promise<Arrival>
   /** Receives and publishes a content. Throws `TooLarge` past `max` bytes, `DiskFull` when the disk is full. */
   put(source: AsyncIterable<Uint8Array>, max: number): Promise<{ sha256: string; size: number }>
-  /** The bytes from `start` to `end` (inclusive), or all. The stream fails if there is no such content. */
+  /**
+   * The bytes from `start` to `end` (inclusive), or all. The stream fails if there is no such content. It holds a
+   * descriptor or connection only once it is read.
+   */
   read(sha256: string, range?: { start: number; end: number }): Readable
   /** Writes without flushing. False if there is no such content. `signal` ends the wait for a remote store. */
   save(sha256: string, file: string, signal?: AbortSignal): Promise<boolean>

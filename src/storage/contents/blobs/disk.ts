@@ -1,4 +1,4 @@
-import { constants, createReadStream } from 'node:fs'
+import { constants } from 'node:fs'
 import { copyFile, link, mkdir, opendir, rename, stat, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MINUTE } from '../../../base/clock.ts'
@@ -7,6 +7,7 @@ import { Busy, errorCode, fromSystemError } from '../../../base/errors.ts'
 import { syncFolder, writeDurably } from '../../../host/durable-files.ts'
 import { makeFolder } from '../../../host/folder-creation.ts'
 import { makeHasher } from '../../../host/hasher.ts'
+import { lazyFile } from '../../../host/lazy-file.ts'
 import { isRunning } from '../../../host/process-status.ts'
 import { readRegularFile } from '../../../host/regular-file.ts'
 import { factsOf, sweep, receiveBlob, type ReceivedBlob } from './receive-blob.ts'
@@ -124,9 +125,9 @@ export async function openDisk(folder: string): Promise<BlobStore> {
     receive,
     put: putBy(receive),
 
-    // An early error stays in the stream for the reader; without a listener it would end the process.
+    // An error stays in the stream for the reader; without a listener it would end the process.
     read: (sha256, range) =>
-      createReadStream(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }).on('error', () => undefined),
+      lazyFile(pathOf(sha256), { ...range, highWaterMark: READ_AHEAD }).on('error', () => undefined),
 
     async save(sha256, file) {
       const path = pathOf(sha256)
