@@ -7,6 +7,7 @@ import type { Database } from '../storage/engine/database.ts'
 import { migrate, pendingMigrations } from '../storage/engine/migrations/migrate.ts'
 import { openSqlite } from '../storage/engine/sqlite.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
+import { renewEpoch } from '../storage/instance/restored.ts'
 import { dataDirectoryPath, openDataDirectory } from './installation/data-directory.ts'
 import { readGiven } from './config/given-config.ts'
 import { assertInstalled } from './installation/installation-check.ts'
@@ -18,7 +19,10 @@ const PREFIX = '.upgrade-'
 /** The database as it was before the last upgrade. */
 const copyIn = (dataDir: string): string => join(dataDir, 'svc.db.before-upgrade')
 
-/** Keeps a copy of a database in the data directory that is about to be migrated. Rows on a database server are not copied. */
+/**
+ * Keeps a copy of a database in the data directory that is about to be migrated. Rows on a database server are not copied. The copy has an
+ * epoch of its own: once it is put back, its cursors name other changes than those that clients have seen since.
+ */
 export async function keepCopy(database: Database, dataDir: string): Promise<void> {
   await removeAbandoned(PREFIX, dataDir)
   if ((await pendingMigrations(database.read)).length === 0) return
@@ -26,6 +30,12 @@ export async function keepCopy(database: Database, dataDir: string): Promise<voi
   const unfinished = join(folder.path, 'svc.db')
   try {
     await database.copyTo(unfinished, { without: [] })
+    const copied = openSqlite(unfinished)
+    try {
+      await copied.write('instance', renewEpoch)
+    } finally {
+      await copied.close()
+    }
     // Then another process migrated it meanwhile, and kept the copy from before.
     if ((await pendingMigrations(database.read)).length === 0) return
     const file = await open(unfinished, 'r+')

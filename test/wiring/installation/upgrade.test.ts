@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { appliedMigrations, migrate, migrations } from '../../../src/storage/engine/migrations/migrate.ts'
+import { openLocal, type Local } from '../../../src/wiring/local-domain.ts'
 import { keepCopy } from '../../../src/wiring/upgrade.ts'
 import { runCommand } from '../../support/command.ts'
 import { folderOfTest } from '../../support/server.ts'
@@ -30,6 +31,24 @@ async function firstVersion() {
     return names
   }
   return { folder, applied, svc: (...words: string[]) => runCommand(folder, ...words) }
+}
+
+/** Runs `work` on the domain of an installation; `change` makes changes of an account. */
+async function withDomain<T>(
+  dataDir: string,
+  work: (parts: { user: number; change: (times: number) => Promise<void>; domain: Local['domain'] }) => Promise<T>,
+): Promise<T> {
+  const { domain, close } = await openLocal({ dataDir, env: {} })
+  try {
+    const { id: user } = await domain.accounts.details('ada')
+    const change = async (times: number) => {
+      const operation = { table: 'svc_notes', operation: 'INSERT', data: { title: 'x' } } as const
+      for (let at = 0; at < times; at += 1) await domain.sync.push(user, { operations: [operation] })
+    }
+    return await work({ user, change, domain })
+  } finally {
+    await close()
+  }
 }
 
 test('an installation of the first version is tried, upgraded, and can go back', async () => {
@@ -58,6 +77,24 @@ test('an installation of the first version is tried, upgraded, and can go back',
   for (const name of ['svc.db-wal', 'svc.db-shm']) rmSync(join(folder, name), { force: true })
   renameSync(copy, join(folder, 'svc.db'))
   expect(await applied()).toEqual(OLD)
+})
+
+test('clients notice that the copy from before an upgrade was put back, also after as many changes as they had seen', async () => {
+  const { folder, svc } = await firstVersion()
+  await svc('upgrade')
+  const seen = await withDomain(folder, async ({ user, change, domain }) => {
+    await change(5)
+    return { cursor: await domain.sync.head(user), epoch: domain.instance.identity.epoch }
+  })
+  for (const name of ['svc.db-wal', 'svc.db-shm']) rmSync(join(folder, name), { force: true })
+  renameSync(join(folder, 'svc.db.before-upgrade'), join(folder, 'svc.db'))
+  await withDomain(folder, async ({ user, change, domain }) => {
+    await change(10)
+    expect(await domain.sync.head(user)).toBeGreaterThan(seen.cursor)
+    await expect(domain.sync.changesSince(user, seen, () => AbortSignal.timeout(10_000))).rejects.toMatchObject({
+      code: 'epoch_mismatch',
+    })
+  })
 })
 
 test('an upgrade that fails leaves the database of the earlier version', async () => {
