@@ -225,6 +225,75 @@ test('all of a series are changed, and deleted with what was changed in it', asy
   expectQuiet(visited)
 })
 
+test('choosing what a change is for stores nothing, and the first change divides the series once', async () => {
+  const { visited, app, rows } = await withCalendar([
+    lesson,
+    { title: 'Recital', starts_at: '2026-03-29T10:00:00Z', uid: 'piano', recurrence_id: '2026-03-29T07:00:00Z' },
+  ])
+  await expect.poll(() => shown(app, 'Piano')).toHaveLength(6)
+  const before = await rows()
+  const dialog = app.getByRole('dialog')
+  const scope = dialog.getByLabel('A change is for')
+  const begins = dialog.getByLabel('Begins')
+  await day(app, '03-26').getByRole('button', { name: 'Piano' }).click()
+  const choose = async (name: string, start: string) => {
+    await scope.selectOption(name)
+    await expect.poll(() => begins.inputValue()).toBe(start)
+  }
+  const chooseAll = () => choose('All events of the series', '2026-03-02T09:00')
+  const chooseFollowing = async () => {
+    await scope.selectOption('This and all following')
+    // The rest of the series has a rule of its own; one occurrence has none.
+    await dialog.getByLabel('Repeats').waitFor()
+    await expect.poll(() => begins.inputValue()).toBe('2026-03-26T09:00')
+  }
+  await chooseFollowing()
+  await chooseAll()
+  await chooseFollowing()
+  await choose('Only this event', '2026-03-26T09:00')
+  await chooseFollowing()
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  await expect.poll(() => dialog.count()).toBe(0)
+  expect(await rows()).toEqual(before)
+  expect(await shown(app, 'Piano')).toHaveLength(6)
+
+  await day(app, '03-26').getByRole('button', { name: 'Piano' }).click()
+  await chooseFollowing()
+  await chooseAll()
+  await chooseFollowing()
+  await begins.fill('2026-03-26T10:00')
+  // The change is for the events that were chosen.
+  expect(await scope.isDisabled()).toBe(true)
+  expect(await visited.flaws()).toEqual([])
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  await expect
+    .poll(() => shown(app, ''))
+    .toEqual([
+      ...['23', '24', '25'].map((date) => `03-${date} 09:00–10:00`),
+      ...['26', '27', '28'].map((date) => `03-${date} 10:00–11:00`),
+      '03-29 12:00',
+    ])
+  await expect.poll(rows).toHaveLength(3)
+  const [first, recital, rest] = await rows()
+  expect(first).toMatchObject({ rrule: 'FREQ=DAILY;UNTIL=20260326T075959Z', uid: 'piano' })
+  expect(rest).toMatchObject({ rrule: 'FREQ=DAILY', starts_at: '2026-03-26T09:00:00.000Z' })
+  expect(recital).toMatchObject({ uid: rest!['uid'], recurrence_id: '2026-03-29T08:00:00.000Z' })
+
+  // What is deleted in the dialog is what it shows, also after its series was moved.
+  await day(app, '03-27').getByRole('button', { name: 'Piano' }).click()
+  await choose('All events of the series', '2026-03-26T10:00')
+  await begins.fill('2026-03-26T11:00')
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.getByRole('button', { name: 'Only this event' }).click()
+  await expect
+    .poll(() => shown(app, 'Piano'))
+    .toEqual([
+      ...['23', '24', '25'].map((date) => `03-${date} 09:00–10:00`),
+      ...['26', '28'].map((date) => `03-${date} 11:00–12:00`),
+    ])
+  expectQuiet(visited)
+})
+
 test('rules that take minutes or are no rules leave the calendar usable, and the others repeat', async () => {
   const hostile = { ...lesson, starts_at: '2016-03-25T10:00:00Z', ends_at: null }
   const { visited, app, page, rows } = await withCalendar([

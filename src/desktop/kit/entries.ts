@@ -23,6 +23,7 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const newEntry = signal<Entry<N> | undefined>(undefined)
   /** A new entry as it was opened. */
   let created: Entry<N> | undefined
+  let onFirstWrite = (): void => {}
 
   const { all, find } = overlayDrafts(table, drafts, blank)
 
@@ -77,9 +78,12 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
       const isReady = isComplete(next)
       if (isReady) drafts.write(undefined, fieldsOf(next), fresh.key)
       newEntry.value = isReady ? undefined : next
+      if (isReady) onFirstWrite()
     },
-    create(fields: Partial<Fields<N>> = {}): void {
+    /** Opens a new entry. `whenWritten` is called after its first input that can be saved. */
+    create(fields: Partial<Fields<N>> = {}, whenWritten = (): void => {}): void {
       const key = uuid()
+      onFirstWrite = whenWritten
       created = { ...blank, ...fields, key, row: undefined, updated_at: new Date().toISOString() }
       newEntry.value = created
       open.value = key

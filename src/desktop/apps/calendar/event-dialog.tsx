@@ -14,7 +14,7 @@ import { calendarOfEvent, calendars } from './event-calendars.ts'
 import { removeEvent } from './event-actions.ts'
 import { allDay } from './new-times.ts'
 import { occurrenceOf } from './occurrences.ts'
-import { opened, reopen } from './opened.ts'
+import { currentOccurrence, isScopeFixed, opened, reopen } from './opened.ts'
 import { changesOf, isSeries, isUnreadable } from './series.ts'
 import { moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
 import { dayIn, endOfDay } from './series-times.ts'
@@ -127,12 +127,14 @@ function EventRepeat({ event }: { event: Event }) {
 }
 
 /** What a change is for, where an occurrence of a series is open. */
-function ScopeField({ of, scope }: { of: Recurring; scope: Scope }) {
+function ScopeField({ of, scope, isFixed }: { of: Recurring; scope: Scope; isFixed: boolean }) {
   return (
     <Select
       label={words('scope')}
       options={scopes.map((value) => ({ value, label: words(`scope_${value}`) }))}
       value={scope}
+      disabled={isFixed}
+      hint={isFixed ? words('scope_fixed') : undefined}
       onChange={({ currentTarget }) => void reopen(of, currentTarget.value as Scope)}
     />
   )
@@ -148,7 +150,8 @@ function CalendarField({ event }: { event: Event }) {
       value={calendarOfEvent(event).uid}
       onChange={({ currentTarget }) => {
         const calendar_uid = currentTarget.value || null
-        for (const one of isSeries(event) ? [...changesOf(event), event] : [event]) entries.write(one, { calendar_uid })
+        entries.write(event, { calendar_uid })
+        if (isSeries(event)) for (const changed of changesOf(event)) entries.write(changed, { calendar_uid })
       }}
     />
   )
@@ -172,12 +175,12 @@ export function EventDialog({ event }: { event: Event }) {
       {...entryProps}
       name={event.title || words('untitled')}
       title={words('event')}
-      onRemove={() => void removeEvent(shown?.of ?? occurrenceOf(event))}
+      onRemove={() => void removeEvent(shown ? currentOccurrence(shown) : occurrenceOf(event))}
     >
       <EntryAlert {...entryProps} label={(name) => words(name as 'title')} />
       <div class="form">
         <EntryField {...entryProps} name="title" label={words('title')} autocomplete="off" data-first />
-        {shown && <ScopeField {...shown} />}
+        {shown && <ScopeField of={shown.of} scope={shown.scope} isFixed={isScopeFixed(event)} />}
         <Switch label={words('all_day')} checked={event.all_day} onSwitch={(isOn) => toggleAllDay(event, isOn)} />
         <TimeFields key={`${event.all_day}`} event={event} />
         {event.recurrence_id === null && <EventRepeat event={event} />}

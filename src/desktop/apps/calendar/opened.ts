@@ -1,12 +1,32 @@
 import { batch, signal } from '@preact/signals'
 import { toast } from '../../kit/toast.tsx'
-import type { Occurrence } from './occurrences.ts'
-import { changedFields, isRecurring, openScope, type Recurring, type Scope } from './series-actions.ts'
-import { entries } from './store.ts'
+import { occurrenceOf, type Occurrence } from './occurrences.ts'
+import { isSeries } from './series.ts'
+import { changedFields, isRecurring, openerOf, type Recurring, type Scope } from './series-actions.ts'
+import { shifter } from './series-times.ts'
+import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
 
+interface Opened {
+  /** The occurrence as it was when its dialog was opened. */
+  of: Recurring
+  scope: Scope
+  /** Key of the event that a change is written to. */
+  key: string
+  /** Its fields when it was opened; undefined for a new one. */
+  fields: string | undefined
+}
+
 /** The occurrence whose dialog is open, and what a change in it is for. */
-export const opened = signal<{ of: Recurring; scope: Scope; key: string } | undefined>(undefined)
+export const opened = signal<Opened | undefined>(undefined)
+
+const textOf = (event: Event): string => JSON.stringify(entries.fieldsOf(event))
+
+/** Whether something was changed in the open dialog: the change was for its scope, so another cannot be chosen. */
+export const isScopeFixed = (event: Event): boolean => {
+  const fields = opened.value?.fields
+  return fields === undefined ? !entries.isUntouched(event) : fields !== textOf(event)
+}
 
 /** A changed occurrence is opened as such; of another one, nothing is stored before it is changed. */
 function openThis(of: Recurring): void {
@@ -18,7 +38,9 @@ function openAs(of: Recurring, scope: Scope, open: () => void): void {
   batch(() => {
     entries.close()
     open()
-    opened.value = { of, scope, key: entries.open.value! }
+    const event = entries.current.value
+    const fields = event && !entries.isNew(event) ? textOf(event) : undefined
+    opened.value = { of, scope, key: entries.open.value!, fields }
   })
 }
 
@@ -31,7 +53,23 @@ export function openOccurrence(of: Occurrence): void {
 /** Opens the occurrences of another scope instead. */
 export async function reopen(of: Recurring, scope: Scope): Promise<void> {
   if (scope === 'this') return openAs(of, scope, () => openThis(of))
-  const key = await openScope(of, scope)
-  if (key === undefined) toast(words('unreadable'))
-  else openAs(of, scope, () => void (entries.open.value = key))
+  const before = opened.peek()
+  const open = await openerOf(of, scope)
+  const event = entries.current.peek()
+  // The dialog may have been closed meanwhile, or something may have been changed in it.
+  if (opened.peek() !== before || !event || isScopeFixed(event)) return
+  if (open) return openAs(of, scope, open)
+  toast(words('unreadable'))
+  // The field shows the scope again that is open.
+  opened.value = before && { ...before }
+}
+
+/** The occurrence of the open dialog as it is now: a change may have moved its series, or made it the first of another. */
+export function currentOccurrence({ of, key }: Opened): Occurrence {
+  const event = entries.find(key)
+  if (!event || event.recurrence_id !== null) return of
+  if (!isSeries(event)) return occurrenceOf(event)
+  const { series, at } = of.recurrence
+  const startsAt = event.key === series.key ? shifter(series, event)(new Date(at).toISOString()) : event.starts_at
+  return { ...of, event, recurrence: { series: event, at: Date.parse(startsAt) } }
 }

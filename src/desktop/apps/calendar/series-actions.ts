@@ -21,8 +21,12 @@ type EventFields = Partial<Fields<'svc_events'>>
 
 const isoOf = (moment: number): string => new Date(moment).toISOString()
 
-function change({ key }: Event, fields: EventFields): Undo {
-  const event = entries.find(key)
+/** An event as it is now; a new one is found only after its first input. */
+const found = (event: Event): Event | undefined => entries.find(event.key) ?? (entries.isNew(event) ? event : undefined)
+
+function change(known: Event, fields: EventFields): Undo {
+  const { key } = known
+  const event = found(known)
   if (!event) return () => undefined
   const names = Object.keys(fields) as (keyof EventFields)[]
   const before = Object.fromEntries(names.map((name) => [name, event[name]])) as EventFields
@@ -76,24 +80,30 @@ const before = (dates: string[] | null, at: number) => dates && dates.filter((da
 const since = (dates: string[] | null, at: number) => dates && dates.filter((date) => Date.parse(date) >= at)
 
 /** Ends a series before an occurrence. */
-const truncate = ({ recurrence: { series, at } }: Recurring): Undo =>
-  change(series, {
-    rrule: endedRule(series.rrule!, at, series.all_day),
-    rdates: before(series.rdates, at),
-    exdates: before(series.exdates, at),
+function truncate({ recurrence: { series, at } }: Recurring): Undo {
+  const { rrule, rdates, exdates, all_day } = found(series) ?? series
+  if (rrule === null) return () => undefined
+  return change(series, {
+    rrule: endedRule(rrule, at, all_day),
+    rdates: before(rdates, at),
+    exdates: before(exdates, at),
   })
+}
 
 const changesSince = ({ recurrence: { series, at } }: Recurring): readonly Event[] =>
   changesOf(series).filter(({ recurrence_id }) => Date.parse(recurrence_id!) >= at)
 
-/** The rest of a series as one of its own, from an occurrence on; undefined if its rule cannot be calculated. */
-async function split(of: Recurring): Promise<{ key: string; undo: Undo } | undefined> {
+/**
+ * The rest of a series as one of its own, from an occurrence on, and what to do after it was added: it takes its changed
+ * occurrences along, and the series ends before it. Undefined if the rule cannot be calculated.
+ */
+async function restOf(of: Recurring): Promise<{ fields: EventFields; detach: () => Undo } | undefined> {
   const { series, at } = of.recurrence
   const count = isCounted(series.rrule!) ? await countBefore(series, at) : 0
   if (count === undefined) return undefined
   const uid = uuid()
   const length = series.ends_at === null ? undefined : Date.parse(series.ends_at) - Date.parse(series.starts_at)
-  const added = add({
+  const fields = {
     ...entries.fieldsOf(series),
     starts_at: isoOf(at),
     ends_at: length === undefined ? null : isoOf(at + length),
@@ -101,25 +111,27 @@ async function split(of: Recurring): Promise<{ key: string; undo: Undo } | undef
     rdates: since(series.rdates, at),
     exdates: since(series.exdates, at),
     uid,
-  })
-  const undos = [added.undo, ...changesSince(of).map((event) => change(event, { uid }))]
-  undos.push(truncate(of))
-  return { key: added.key, undo: all(undos) }
+  }
+  return { fields, detach: () => all([...changesSince(of).map((event) => change(event, { uid })), truncate(of)]) }
 }
 
 /** Moves all of a series, also what was changed or left out. */
 export function moveSeries(series: Event, times: Times): Undo {
   const fields = movedSeries(series, times)
   const shift = shifter(series, fields)
-  const undos = changesOf(series).map((event) => change(event, { recurrence_id: shift(event.recurrence_id!) }))
-  undos.push(change(series, fields))
-  return all(undos)
+  // The rest of a series that is new takes its changed occurrences along when it is first written.
+  const undo = change(series, fields)
+  return all([undo, ...changesOf(series).map((event) => change(event, { recurrence_id: shift(event.recurrence_id!) }))])
 }
 
-/** The key of what has to be opened to change occurrences in a scope. */
-export async function openScope(of: Recurring, scope: Exclude<Scope, 'this'>): Promise<string | undefined> {
-  if (scope === 'all' || isFirst(of)) return of.recurrence.series.key
-  return (await split(of))?.key
+/**
+ * What opens the occurrences of a scope to change them; undefined if the rule cannot be calculated. The series is not
+ * split before the first change.
+ */
+export async function openerOf(of: Recurring, scope: Exclude<Scope, 'this'>): Promise<(() => void) | undefined> {
+  if (scope === 'all' || isFirst(of)) return () => void (entries.open.value = of.recurrence.series.key)
+  const rest = await restOf(of)
+  return rest && (() => entries.create(rest.fields, rest.detach))
 }
 
 /** Gives occurrences other times; undefined if the rule cannot be calculated. */
@@ -127,17 +139,19 @@ export async function moveOccurrence(of: Recurring, times: Times, scope: Scope):
   if (scope === 'this') return moveThis(of, times)
   const { series } = of.recurrence
   if (scope === 'all' || isFirst(of)) return moveSeries(series, firstTimes(series, of.event, times))
-  const rest = await split(of)
-  const added = rest && entries.find(rest.key)
-  if (!added) return undefined
-  return all([rest.undo, moveSeries(added, firstTimes(added, of.event, times))])
+  const rest = await restOf(of)
+  if (!rest) return undefined
+  const { key, undo } = add(rest.fields)
+  const undos = [undo, rest.detach()]
+  const added = entries.find(key)!
+  return all([...undos, moveSeries(added, firstTimes(added, of.event, times))])
 }
 
 /** Deletes occurrences. */
 export function removeOccurrence(of: Recurring, scope: Scope): Undo {
   const { series, at } = of.recurrence
   if (scope === 'this') {
-    const exdates = [...(series.exdates ?? []), isoOf(at)]
+    const exdates = [...((found(series) ?? series).exdates ?? []), isoOf(at)]
     return all([change(series, { exdates }), ...changedAt(of).map(remove)])
   }
   if (scope === 'following' && !isFirst(of)) return all([truncate(of), ...changesSince(of).map(remove)])

@@ -50,6 +50,7 @@ export const words = catalogue(
     scope_this: 'Only this event',
     scope_following: 'This and all following',
     scope_all: 'All events of the series',
+    scope_fixed: 'Your change is saved for this choice. To change others, close this event and open it again.',
     repeats_text: (title: string) => `“${title}” repeats. Which events do you mean?`,
     move_title: 'Move this event?',
     calendars: 'Calendars',
@@ -124,6 +125,8 @@ export const words = catalogue(
     scope_this: 'Nur diesen Termin',
     scope_following: 'Diesen und alle folgenden',
     scope_all: 'Alle Termine der Serie',
+    scope_fixed:
+      'Ihre Änderung gilt für diese Auswahl. Um andere zu ändern, schließen Sie den Termin und öffnen Sie ihn erneut.',
     repeats_text: (title) => `„${title}“ wiederholt sich. Welche Termine meinen Sie?`,
     move_title: 'Termin verschieben?',
     calendars: 'Kalender',
