@@ -193,6 +193,20 @@ describe('a large room', () => {
     await expectSound()
   })
 
+  test('that came and went while a feed was behind leaves no page that leads nowhere', async () => {
+    const admin = await server.account({ role: 'admin' })
+    room = await channelOf(ada, bob, admin, ...silent)
+    const { cursor } = await bob.delta(0)
+    const { message_id } = await say(ada, room, 'hello')
+    // Every feed gets a position for the new author, and that of a member who is behind stays empty.
+    await domain().accounts.remove(ada.id, { keepMessages: true })
+    await admin.ask(remove, { message_id })
+    const page = await bob.delta(cursor)
+    expect([page.changes, page.has_more, page.cursor > cursor]).toEqual([[], false, true])
+    expect(await bob.delta(page.cursor)).toMatchObject({ changes: [], has_more: false, cursor: page.cursor })
+    await expectSound()
+  })
+
   test('ends for everybody when it is deleted, whatever they had read', async () => {
     const one = await say(ada, room, 'one')
     const { cursor } = await bob.delta(0)

@@ -98,7 +98,11 @@ async function pageAfter(at: Reader, user: number, after: number, limit: number,
   let [cursor, room] = [after, PAGE_BYTES]
   while (changes.length < limit && room > 0) {
     const { tables, upTo, bytes } = await partAfter(at, user, cursor, limit - changes.length)
-    if (upTo === cursor) break
+    if (upTo === cursor) {
+      // Some positions have no change, also the last one: feeds that take a change over later skip its position.
+      cursor = head
+      break
+    }
     const part: Change[] = []
     for (const table of tables) {
       const convert = toWire(table)
