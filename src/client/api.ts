@@ -75,7 +75,7 @@ export function makeApi({ url, token, transport }: ApiParts): Api {
     const { headers, ...body } = sent
     const request: WireRequest = {
       method: action.method,
-      url: addressOf(url, action, query),
+      url: actionUrl(url, action, query),
       headers: {
         accept: action.answers === 'bytes' ? '*/*' : 'application/json',
         ...headers,
@@ -123,8 +123,14 @@ export function makeApi({ url, token, transport }: ApiParts): Api {
   }
 }
 
-function addressOf(url: string, { path, name }: AnyAction, query: Record<string, unknown>): string {
+/** The URL of an action below `url`; parameters that are undefined are left out. No parameter replaces the action. */
+export function actionUrl(
+  url: string,
+  { path, name }: Pick<AnyAction, 'path' | 'name'>,
+  query: Record<string, unknown>,
+): string {
   const parts = new URLSearchParams({ action: name })
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) parts.set(key, String(value))
+  for (const [key, value] of Object.entries(query))
+    if (value !== undefined && key !== 'action') parts.set(key, String(value))
   return `${url}${path}?${parts}`
 }

@@ -21,12 +21,12 @@ const TAP = `{
   }
 }`
 
-async function taken(): Promise<[DesktopPage, Frame]> {
+async function taken(slug = 'notes', name = 'Notes'): Promise<[DesktopPage, Frame]> {
   const visited = await world.enter(await world.person())
   await visited.context.addInitScript(TAP)
   await visited.page.reload()
   await visited.page.getByRole('navigation', { name: 'Dock' }).waitFor()
-  const frame = await visited.open('notes', 'Notes')
+  const frame = await visited.open(slug, name)
   await frame.waitForFunction('globalThis.port !== undefined')
   return [visited, frame]
 }
@@ -55,6 +55,49 @@ test('an app gets nothing that its grant does not name, streams included, and ch
   expect(asked.filter((url) => url.includes('/api/') && !url.includes('action=delta'))).toEqual([])
   expect(await page.locator('html').getAttribute('data-theme')).toBe('light')
   expect(await page.locator('html').getAttribute('data-wallpaper')).toBe('dawn')
+})
+
+test('an app reaches no row of a table that its grant does not name, whatever its parameters say beside the operations', async () => {
+  const [{ page }, frame] = await taken()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await frame.evaluate(`{
+    const insert = { operation: 'INSERT', op_id: crypto.randomUUID(), table: 'svc_contacts', data: { name: 'Eve' } }
+    const note = { ...insert, table: 'svc_notes', data: { title: 'Fine' } }
+    const calls = [
+      ['rows.push', { tables: 'svc_notes', operations: [insert] }],
+      ['rows.push', { operations: [note, insert] }],
+      ['rows.push', { operations: [{ ...note, table: ['svc_notes'] }] }],
+      ['rows.push', { tables: 'svc_notes' }],
+      ['rows.list', { operations: [note] }],
+      ['rows.list', { tables: ['svc_notes'] }],
+    ]
+    calls.forEach(([action, params], index) => port.postMessage({ type: 'call', id: -1 - index, action, params }))
+  }`)
+  await expect.poll(() => failures(frame)).toHaveLength(6)
+  expect((await failures(frame)).every(({ code }) => code === 'forbidden')).toBe(true)
+  expect(asked.filter((url) => /action=(push|list)/.test(url))).toEqual([])
+})
+
+test('an app calls, uploads to and downloads from the action that was checked, whichever its parameters name', async () => {
+  const [{ page }, frame] = await taken('files', 'Files')
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await frame.evaluate(`{
+    const params = { path: '/', action: 'erase' }
+    port.postMessage({ type: 'call', id: -1, action: 'filesystem.list', params })
+    port.postMessage({ type: 'call', id: -2, action: 'filesystem.thumbnail', params })
+    port.postMessage({ type: 'call', id: -3, action: 'filesystem.upload', params, body: new Blob(['x']), name: 'x.txt' })
+  }`)
+  await expect.poll(() => frame.evaluate('heard.some(({ type, id }) => type === "answer" && id === -3)')).toBe(true)
+  const download = page.waitForEvent('download')
+  await frame.evaluate(`port.postMessage({
+    type: 'download', action: 'filesystem.download', params: { path: '/x.txt', action: 'erase' }
+  })`)
+  asked.push((await download).url())
+  const actions = asked.map((url) => new URL(url).searchParams.get('action'))
+  expect(actions).toEqual(expect.arrayContaining(['list', 'thumbnail', 'upload', 'download']))
+  expect(asked.filter((url) => url.includes('erase'))).toEqual([])
 })
 
 test('an app has a bounded number of calls at once, and its window goes on', async () => {

@@ -1,6 +1,6 @@
 import { wireActions } from 'virtual:wire-actions'
 import { faultOf } from '../../client/http/response.ts'
-import { makeApi } from '../../client/api.ts'
+import { actionUrl, makeApi } from '../../client/api.ts'
 import { Unreachable } from '../../client/errors.ts'
 import type { AnyAction } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
@@ -77,12 +77,7 @@ export async function callOnce<N extends ActionName>(
 }
 
 /** The URL of a GET action. */
-export function addressOf(name: ActionName, params: object): string {
-  const { path, name: action } = wireActions[name]!
-  const query = new URLSearchParams({ action })
-  for (const [key, value] of Object.entries(params)) query.set(key, String(value))
-  return `${path}?${query}`
-}
+export const addressOf = (name: ActionName, params: object): string => actionUrl('', wireActions[name]!, { ...params })
 
 export const isChange = (name: ActionName): boolean => wireActions[name]?.method === 'POST'
 
@@ -94,10 +89,8 @@ export const isDownload = (name: ActionName): boolean =>
 function upload(action: AnyAction, params: object, { body, name, signal, onProgress }: CallOptions): Promise<unknown> {
   const form = new FormData()
   form.append('file', body ?? new Blob(), name ?? 'file')
-  const query = new URLSearchParams({ action: action.name })
-  for (const [key, value] of Object.entries(params)) query.set(key, String(value))
   const request = new XMLHttpRequest()
-  request.open('POST', `${action.path}?${query}`)
+  request.open('POST', actionUrl('', action, { ...params }))
   request.setRequestHeader('accept', 'application/json')
   if (csrfToken !== undefined) request.setRequestHeader('x-csrf-token', csrfToken)
   return new Promise((resolve, reject) => {

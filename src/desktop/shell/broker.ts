@@ -61,11 +61,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const forbidden = (): ApiError => new ApiError({ code: 'forbidden', message: 'The app may not do this.' })
 
 /** Tables that a row action accesses; undefined for invalid parameters. */
-function tablesOf(params: Record<string, unknown>): string[] | undefined {
-  if (typeof params['tables'] === 'string') return params['tables'].split(',')
-  const operations: unknown = params['operations']
-  if (!Array.isArray(operations)) return undefined
-  return operations.map((operation: unknown) => (isRecord(operation) ? String(operation['table']) : ''))
+function tablesOf(action: ActionName, { tables, operations }: Record<string, unknown>): unknown[] | undefined {
+  if (action === 'rows.list') return typeof tables === 'string' ? tables.split(',') : undefined
+  if (action !== 'rows.push' || !Array.isArray(operations)) return undefined
+  return operations.map((operation: unknown) => (isRecord(operation) ? operation['table'] : undefined))
 }
 
 export const desktopState = (): DesktopState => ({ theme: theme.value, language: language.value, online: online.value })
@@ -93,8 +92,8 @@ function makeCalls({ actions, tables }: ResolvedGrant, send: (message: DesktopMe
   function assertGranted(action: unknown, params: unknown): asserts params is Record<string, unknown> {
     if (!isAction(action) || !actions.includes(action) || !isRecord(params)) throw forbidden()
     if (!action.startsWith('rows.')) return
-    const requested = tablesOf(params)
-    if (!requested?.every((table) => tables.includes(table))) throw forbidden()
+    const requested = tablesOf(action, params)
+    if (!requested?.every((table) => (tables as readonly unknown[]).includes(table))) throw forbidden()
   }
 
   return {
