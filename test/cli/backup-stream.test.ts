@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { cp, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { iso } from '../../src/base/clock.ts'
 import { openCopyFile } from '../../src/host/sqlite-engine.ts'
 import { RECORD_HEADER } from '../../src/storage/backups/stream-record.ts'
 import { runCommand, startCommand } from '../support/command.ts'
@@ -129,6 +130,29 @@ function filesIn(dataDir: string): Map<string, string> {
     database.close()
   }
 }
+
+test('a stream that lost its lock writes to none of its chapters any more and begins another, once no other process streams there', async () => {
+  const place = await installation()
+  const { dataDir, to } = place
+  const locks = join(to, 'stream', 'locks')
+  const stream = await startStream(dataDir, to)
+  await settled(dataDir)
+  const chapters = async () => (await readdir(join(to, 'stream'))).filter((name) => name !== 'locks')
+  const before = await chapters()
+  // As another process does that takes the stream over from a machine that slept.
+  const other = { kind: 'exclusive', purpose: 'svc backup stream', host: 'elsewhere', pid: 1, began: '' }
+  await writeFile(join(locks, 'f'.repeat(16)), JSON.stringify(other))
+  for (const name of await readdir(locks)) if (name !== 'f'.repeat(16)) await rm(join(locks, name))
+  await addUser(dataDir, 'bob')
+  await stream.said('The backups are in use: svc backup stream, process 1 on elsewhere.')
+  expect(await chapters()).toEqual(before)
+  await rm(join(locks, 'f'.repeat(16)))
+  await settled(dataDir)
+  expect(await chapters()).toHaveLength(before.length + 1)
+  expect(await stream.end()).toBe(0)
+  const { target } = await restored(place, iso(Date.now()))
+  expect(await usersOf(target)).toEqual(['ada', 'bob'])
+})
 
 test(`a server that vanishes with its disk ${ROUNDS} times under load is restored without a gap`, async () => {
   const place = await installation()

@@ -2,6 +2,7 @@ import { DAY, SECOND } from '../../base/clock.ts'
 import { errorCode, fileProblem } from '../../base/errors.ts'
 import { makeBackoff } from '../../base/retry.ts'
 import { sleep } from '../../base/sleep.ts'
+import { LostLock } from '../../storage/backups/lock.ts'
 import type { ChapterWriter } from '../../storage/backups/stream-files.ts'
 import type { PageChanges } from '../../storage/engine/page-stream.ts'
 import { storeBase, type BaseContext } from './stream-base.ts'
@@ -144,7 +145,15 @@ class Streaming {
 
   /** After a failed write; a chapter that cannot be continued is given up. */
   async #recover(): Promise<void> {
-    await this.#context.target.assertThere()
+    const { target } = this.#context
+    try {
+      await target.assertThere()
+    } catch (error) {
+      if (!(error instanceof LostLock)) throw error
+      // Another process may have removed chapters, or begun later ones.
+      this.#lose()
+      await target.takeOver()
+    }
     try {
       await this.#current?.writer.recover()
       await this.#next?.recover()

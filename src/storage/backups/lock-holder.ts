@@ -12,15 +12,19 @@ export const busy = ({ purpose, pid, host }: Holder): RepositoryBusy =>
     `The backups are in use: ${purpose}, process ${pid} on ${host}. Wait until it has ended, and run this again.`,
   )
 
-export const lostLock = (): RepositoryBusy =>
-  new RepositoryBusy('This run was paused too long and lost its lock on the backups: run it again.')
+/** Others may have used and changed the repository since the lock was lost. */
+export class LostLock extends RepositoryBusy {
+  constructor() {
+    super('This run was paused too long and lost its lock on the backups: run it again.')
+  }
+}
 
 /** Any number of `shared` holders add to the repository; one `exclusive` holder removes. */
 export type LockKind = 'shared' | 'exclusive'
 
 export interface RepositoryLock {
   id: string
-  /** Throws if another process removed the lock as stale, for example because this machine slept. */
+  /** Throws `LostLock`, now and from then on, if others may have ignored the lock as stale, for example because this machine slept. */
   assertHeld(): Promise<void>
   release(): Promise<void>
 }

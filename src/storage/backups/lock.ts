@@ -10,7 +10,7 @@ import { tryBucketLock } from './bucket-lock.ts'
 import {
   busy,
   excludes,
-  lostLock,
+  LostLock,
   RepositoryBusy,
   type Holder,
   type LockKind,
@@ -22,7 +22,7 @@ import { isBucket } from './repository-path.ts'
 // several machines, so that only its own clock and, for processes of this machine, their PIDs tell which locks are
 // stale.
 
-export type { LockKind, RepositoryLock } from './lock-holder.ts'
+export { LostLock, type LockKind, type RepositoryLock } from './lock-holder.ts'
 
 const TOUCH_EVERY = 30 * SECOND
 /** A lock untouched for this long is stale. */
@@ -99,7 +99,7 @@ async function tryLock(folder: string, own: Holder): Promise<RepositoryLock> {
   return {
     id,
     async assertHeld() {
-      if ((await touched(path)) === undefined) throw lostLock()
+      if ((await touched(path)) === undefined) throw new LostLock()
     },
     release,
   }

@@ -361,6 +361,7 @@ export async function addToRepository(
       await storeManifest(folder, complete, keys).catch((error: unknown) => {
         throw fromSystemError(error, folder)
       })
+      await lock.assertHeld()
       return complete
     },
     close: () => lock.release(),

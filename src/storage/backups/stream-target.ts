@@ -34,8 +34,10 @@ export interface ObjectWriter {
 /** A repository that a stream writes to. */
 export interface StreamTarget {
   readonly place: string
-  /** Throws while the repository is not where it was, or another process has taken over its stream. */
+  /** Throws while the repository is not where it was; `LostLock` if another process may have taken over its stream. */
   assertThere(): Promise<void>
+  /** Takes over the stream again after `LostLock`. Throws `RepositoryBusy`. */
+  takeOver(): Promise<void>
   begin(): Promise<ChapterWriter>
   storeBase(chapter: Chapter, manifest: Manifest): Promise<void>
   /** Runs `work` while nobody removes objects; what it adds is durable afterwards, and stays if `work` also refers to it. */
@@ -80,12 +82,12 @@ export async function openStreamTarget(
 ): Promise<StreamTarget> {
   const keys = key && poolKeys(key)
   if (!isBucket(folder)) await makeFolder(join(folder, STREAM_FOLDER), 0o700)
-  const own: RepositoryLock = await lockRepository(
-    within(folder, STREAM_FOLDER, 'locks'),
-    'exclusive',
-    'svc backup stream',
-  )
-  await removeIncomplete(folder).catch(ignoreDenied)
+  async function takeOver(): Promise<RepositoryLock> {
+    const lock = await lockRepository(within(folder, STREAM_FOLDER, 'locks'), 'exclusive', 'svc backup stream')
+    await removeIncomplete(folder).catch(ignoreDenied)
+    return lock
+  }
+  let own = await takeOver()
   let lookedAt = -Infinity
   return {
     place: folder,
@@ -100,6 +102,10 @@ export async function openStreamTarget(
           8,
         )
       await own.assertHeld()
+    },
+    async takeOver() {
+      await own.release().catch(() => undefined)
+      own = await takeOver()
     },
     begin: () => beginChapter(folder, key, systemClock.now()),
     storeBase: (chapter, manifest) => storeBase(folder, chapter, manifest, key),
