@@ -58,6 +58,7 @@ export const teamChat = endpoint('/api/team-chat.php', {
   rooms: action({
     summary: 'Rooms of the caller, most recent message first.',
     method: 'GET',
+    answers: 'large',
     auth: both,
     limit: 'none',
     params: none,

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { filesystem } from '../../src/contract/filesystem.ts'
 import { teamChat } from '../../src/contract/team-chat.ts'
+import { insertMembers } from '../../src/storage/chat/rooms.ts'
 import type { Account } from '../support/account.ts'
 import { channelOf, disable, heard, roomOf, say, unreadIn } from '../support/chat.ts'
 import { serverOfFile } from '../support/server.ts'
@@ -410,5 +411,69 @@ describe('who is not in a room', () => {
     }
     expect(await commitsSeenBy(server.database)).toEqual(before)
     expect(await heard(ada, room)).toMatchObject([{ content: 'mine', reactions: [] }])
+  })
+})
+
+/** Opens rooms with members directly in the database; returns their IDs. */
+async function openMany(count: number, ...members: Account[]): Promise<number[]> {
+  const now = server.clock.now()
+  const base = {
+    type: 'channel' as const,
+    created_by: ada.id,
+    created_at: now,
+    updated_at: now,
+    version: 1,
+    stamp: now,
+  }
+  return server.database.write('instance', async (tx) => {
+    const rows = Array.from({ length: count }, (_, index) => ({ ...base, name: `Room ${index}`, pair: null }))
+    const made = await tx.q.insertInto('rooms').values(rows).returning('id').execute()
+    for (const { id } of made)
+      await insertMembers(
+        tx,
+        id,
+        members.map((member) => member.id),
+        now,
+      )
+    return made.map(({ id }) => id)
+  })
+}
+
+describe('someone in many rooms', () => {
+  test('gets all of them with their members, newest first', async () => {
+    const ids = await openMany(130, ada, bob)
+    const { rooms: shown } = await ada.ask(rooms, {})
+    expect(shown.map(({ room_id }) => room_id)).toEqual(ids.sort((a, b) => b - a))
+    const two = [personOf(ada), personOf(bob)]
+    for (const room of shown)
+      expect(room).toMatchObject({ participant_count: 2, participants: two, last_message: null, unread_count: 0 })
+  })
+
+  test('changes one without the others being read', async () => {
+    const room_id = await channelOf(ada, bob)
+    const [other] = await openMany(1, ada)
+    // A room that cannot be shown.
+    await server.database.write('instance', (tx) =>
+      tx.q.updateTable('rooms').set({ created_at: 9e15 }).where('id', '=', other!).execute(),
+    )
+    expect((await make(ada, { participants: [bob.id] })).status).toBe(200)
+    const invited = await ada.ask(invite, { room_id, user_ids: [cyd.id] })
+    expect(invited.room.participants.map(({ id }) => id)).toEqual([ada.id, bob.id, cyd.id])
+    const message = await say(bob, room_id, 'hello')
+    const renamed = await ada.ask(rename_room, { room_id, name: 'Looms' })
+    expect(renamed.room).toMatchObject({ name: 'Looms', last_message: message, unread_count: 1 })
+    await server.database.write('instance', (tx) =>
+      tx.q.updateTable('rooms').set({ created_at: 0 }).where('id', '=', other!).execute(),
+    )
+    expect(renamed.room).toEqual(await roomOf(ada, room_id))
+  })
+
+  test('opens a direct conversation that exists, also when no further room may be created', async () => {
+    const direct = { type: 'dm' as const, participants: [bob.id] }
+    const { room } = await ada.ask(create_room, { name: 'Bob', ...direct })
+    await openMany(999, ada)
+    expect((await make(ada, { participants: [] })).json['code']).toBe('quota_exceeded')
+    expect((await make(ada, { type: 'dm', participants: [cyd.id] })).json['code']).toBe('quota_exceeded')
+    expect((await make(ada, direct)).json['room']).toEqual(room)
   })
 })

@@ -23,7 +23,7 @@ import { roomFor } from './rooms.ts'
 import { readRoomName } from './message-text.ts'
 import type { RoomRemoval } from './room-removal.ts'
 
-type Shown = Awaited<ReturnType<typeof roomFor>>
+type Shown = NonNullable<Awaited<ReturnType<typeof roomFor>>>
 
 /** Maximum number of rooms that one user opened. */
 const MAX_ROOMS = 1_000
@@ -79,6 +79,8 @@ export async function openRoomIn(
 ): Promise<number> {
   await assertActive(tx, users)
   const pair = type === 'dm' ? users.join(':') : null
+  const existing = pair === null ? undefined : await roomOfPair(tx, pair)
+  if (existing !== undefined) return existing
   if ((await roomsMadeBy(tx, creator)) >= MAX_ROOMS)
     throw fault('quota_exceeded', { text: `You have already created ${MAX_ROOMS} rooms: delete some.` })
   const room = await insertRoom(tx, { name, type, created_by: creator, pair }, now)
@@ -95,6 +97,9 @@ export async function inviteIn(tx: Writer, room: number, user: number, users: nu
   await beginMemberships(tx, entered, await insertMembers(tx, room, users, entered.stamp), now)
 }
 
+/** The room for the response, from the transaction that changed it: its member may be removed right after the commit. */
+const shownIn = async (tx: Writer, user: number, room: number): Promise<Shown> => (await roomFor(tx, user, room))!
+
 const sortedIds = (users: readonly number[]): number[] => [...new Set(users)].sort((a, b) => a - b)
 
 /** Rooms and their members. Faults: `forbidden`, `not_found` for unknown users, `bad_request`. */
@@ -105,7 +110,7 @@ export const makeMembership = ({ database, clock, audit, removal }: Deps) => ({
     const users = sortedIds([creator, ...participants])
     if (type === 'dm' && users.length !== 2) throw badRequest('participants', 'must name exactly one other person')
     return database.write({ accounts: users }, async (tx) =>
-      roomFor(tx, creator, await openRoomIn(tx, creator, { name, type, users }, clock.now())),
+      shownIn(tx, creator, await openRoomIn(tx, creator, { name, type, users }, clock.now())),
     )
   },
 
@@ -114,7 +119,7 @@ export const makeMembership = ({ database, clock, audit, removal }: Deps) => ({
     const invited = sortedIds(user_ids)
     return database.write({ accounts: [user, ...invited], rooms: [room] }, async (tx) => {
       await inviteIn(tx, room, user, invited, clock.now())
-      return roomFor(tx, user, room)
+      return shownIn(tx, user, room)
     })
   },
 
@@ -127,7 +132,7 @@ export const makeMembership = ({ database, clock, audit, removal }: Deps) => ({
       assertCreator(author, entered)
       await renameRoom(tx, room, name, now)
       await recordForMembers(tx, entered, { table: 'svc_rooms', row: room, deleted: false }, now)
-      return roomFor(tx, author.id, room)
+      return shownIn(tx, author.id, room)
     })
   },
 

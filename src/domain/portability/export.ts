@@ -7,7 +7,7 @@ import { visibleApps } from '../../storage/desktop/apps.ts'
 import { headOf } from '../../storage/feed/changes.ts'
 import { messagesAfter } from '../../storage/chat/messages.ts'
 import { reactionsTo, type Reaction } from '../../storage/chat/reactions.ts'
-import { participantsOf, roomsOf, type Person, type Room } from '../../storage/chat/rooms.ts'
+import { membersOf, roomsOf, type Person, type Room } from '../../storage/chat/rooms.ts'
 import { holdCollector } from '../../storage/contents/collector-holds.ts'
 import { componentsOfProfile, profilesOf, versionsAfter } from '../../storage/desktop/components.ts'
 import type { Reader } from '../../storage/engine/database.ts'
@@ -209,16 +209,10 @@ async function* appsOf(at: Reader, user: number): AsyncGenerator<unknown> {
 }
 
 async function writeRooms(parts: ExportParts, tar: Tar, at: Reader, user: number): Promise<void> {
-  const people = new Map<number, Person[]>()
-  for (const { room_id, ...person } of await participantsOf(at, user)) {
-    const others = people.get(room_id)
-    if (others) others.push(person)
-    else people.set(room_id, [person])
-  }
   const rooms = (await roomsOf(at, user)).sort((a, b) => a.id - b.id)
   for (const [index, room] of rooms.entries()) {
     const number = index + 1
-    const members = people.get(room.id) ?? []
+    const members = await membersOf(at, room.id, user)
     await tar.text(roomName(number), `${JSON.stringify(aboutRoom(room, members), null, 2)}\n`)
     await tar.lines(messagesName(number), () => messagesOf(at, room.id, members))
     await writeTree(parts, tar, walkRoom(at, room.id), (path) => roomFileName(number, path))

@@ -92,20 +92,36 @@ const roomsQuery = prepared<{ user: number }, Room>(({ q, p }) =>
 /** The rooms of a user, in no order. */
 export const roomsOf = (on: Reader, user: number): Promise<Room[]> => roomsQuery(on, { user })
 
-const participantsQuery = prepared<{ user: number }, Person & { room_id: number }>(({ q, p }) =>
-  q
-    .selectFrom('room_members as own')
-    .innerJoin('room_members', 'room_members.room_id', 'own.room_id')
-    .innerJoin('users', 'users.id', 'room_members.user_id')
-    .select(['room_members.room_id', ...person])
-    .where('own.user_id', '=', p.user)
-    .orderBy('room_members.joined_at')
-    .orderBy('users.id'),
+/** A room of a user; undefined for non-members. */
+export const roomOf = (on: Reader, room: number, user: number): Promise<Room | undefined> =>
+  on.q
+    .selectFrom('rooms')
+    .innerJoin('room_members', 'room_members.room_id', 'rooms.id')
+    .select(['rooms.id', 'rooms.name', 'rooms.type', 'rooms.created_by', 'rooms.created_at'])
+    .where('rooms.id', '=', room)
+    .where('room_members.user_id', '=', user)
+    .executeTakeFirst()
+
+const participantsQuery = prepared<{ user: number; from: number; to: number }, Person & { room_id: number }>(
+  ({ q, p }) =>
+    q
+      .selectFrom('room_members as own')
+      .innerJoin('room_members', 'room_members.room_id', 'own.room_id')
+      .innerJoin('users', 'users.id', 'room_members.user_id')
+      .select(['room_members.room_id', ...person])
+      .where('own.user_id', '=', p.user)
+      .where('own.room_id', '>=', p.from)
+      .where('own.room_id', '<=', p.to)
+      .orderBy('room_members.joined_at')
+      .orderBy('users.id'),
 )
 
-/** The members of a user's rooms, in the order they joined. */
-export const participantsOf = (on: Reader, user: number): Promise<(Person & { room_id: number })[]> =>
-  participantsQuery(on, { user })
+/** The members of a user's rooms with IDs from `from` to `to` (inclusive), in the order they joined. */
+export const participantsOf = (
+  on: Reader,
+  user: number,
+  range: { from: number; to: number },
+): Promise<(Person & { room_id: number })[]> => participantsQuery(on, { user, ...range })
 
 // Own messages need no condition: posting one advances `read_at`. So the index alone is counted.
 const unreadQuery = prepared<{ user: number }, { room_id: number; unread: number }>(({ q, p }) =>
@@ -125,6 +141,22 @@ const unreadQuery = prepared<{ user: number }, { room_id: number; unread: number
 /** Unread messages of each room of a user, also of rooms without any. */
 export const unreadOf = async (on: Reader, user: number): Promise<{ room_id: number; unread: number }[]> =>
   (await unreadQuery(on, { user })).map(({ room_id, unread }) => ({ room_id, unread: Number(unread) }))
+
+/** Unread messages of a room of a user. */
+export async function unreadIn(on: Reader, room: number, user: number): Promise<number> {
+  const { unread } = await on.q
+    .selectFrom('room_members')
+    .innerJoin('messages', (join) =>
+      join
+        .onRef('messages.room_id', '=', 'room_members.room_id')
+        .onRef('messages.timestamp', '>', 'room_members.read_at'),
+    )
+    .select(({ fn }) => fn.countAll().as('unread'))
+    .where('room_members.room_id', '=', room)
+    .where('room_members.user_id', '=', user)
+    .executeTakeFirstOrThrow()
+  return Number(unread)
+}
 
 /** The members of a room, in the order they joined; empty for non-members. */
 export const membersOf = (on: Reader, room: number, user: number): Promise<(Person & { last_active: number })[]> =>

@@ -20,7 +20,7 @@ const ANSWER_BYTES = 16_384
 interface Deps {
   database: Database
   clock: Clock
-  chat: Pick<Chat, 'messages' | 'rooms'>
+  chat: Pick<Chat, 'messages' | 'room'>
   models: AssistantModels
   continueRun: ContinueRun
   budgets: Budgets
@@ -48,7 +48,7 @@ export function makeRoomAnswer({ database, clock, chat, models, continueRun, bud
     { account, name, content, signal }: { account: Account; name: string; content: string; signal: AbortSignal },
   ): Promise<string> {
     const choice = await models.choice()
-    const shown = (await chat.rooms(account.id)).find(({ room_id }) => room_id === room)
+    const shown = await chat.room(account.id, room)
     const messages: ModelMessage[] = [
       { role: 'system', text: inRoom({ name, account, now: clock.now() }) },
       {
