@@ -9,6 +9,7 @@ import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@co
 import { tags } from '@lezer/highlight'
 import { applyFormat, type Format } from './formatted-text/format-commands.ts'
 import { formattedText, type NoteLinks } from './formatted-text/formatted-text.ts'
+import { makeLineBreaks } from './line-breaks.ts'
 
 export interface EditorProps {
   value: string
@@ -99,6 +100,7 @@ function languageOf({ language = 'markdown', formatted = false }: EditorProps): 
 /** Creates an editor in an element. `onType` is called for the user's input, not for `replace`. */
 export function openEditor(parent: HTMLElement, props: EditorProps, onType: (value: string) => void): EditorControls {
   let isReplacing = false
+  const lineBreaks = makeLineBreaks(props.value)
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -120,7 +122,9 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
         placeholder(props.placeholder ?? ''),
         EditorState.readOnly.of(props.readOnly ?? false),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !isReplacing) onType(update.state.doc.toString())
+          if (!update.docChanged || isReplacing) return
+          lineBreaks.follow(update.changes, update.startState.doc)
+          onType(lineBreaks.textOf(update.state.doc))
         }),
       ],
     }),
@@ -128,6 +132,7 @@ export function openEditor(parent: HTMLElement, props: EditorProps, onType: (val
   return {
     replace(value: string) {
       isReplacing = true
+      lineBreaks.replace(value)
       view.dispatch({ changes: minimalChange(view.state.doc.toString(), value.replace(/\r\n?/g, '\n')) })
       isReplacing = false
     },
