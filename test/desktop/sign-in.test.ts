@@ -99,6 +99,30 @@ test('a locked desktop shows and takes nothing until the password is given', asy
   await page.locator('iframe[data-app="notes"]').waitFor()
 })
 
+test('a session that could not be ended is not opened again, whether the desktop was locked or left', async () => {
+  const visited = await world.enter(await world.person())
+  const { page } = visited
+  await page.route('**/api/logout.php*', (route) => route.abort())
+  await page.keyboard.press('Control+Alt+l')
+  await page.getByText('The server could not end your session.').waitFor()
+  await page.reload()
+  await page.getByRole('heading', { name: 'Not signed out yet' }).waitFor()
+  await expectNoFlaws(visited)
+  await page.unroute('**/api/logout.php*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+
+  await visited.login((await world.person()).username)
+  await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  await page.route('**/api/logout.php*', (route) => route.abort())
+  await page.getByRole('button', { name: /^Account/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Not signed out yet' }).waitFor()
+  await page.unroute('**/api/logout.php*')
+  await page.reload()
+  await page.getByRole('heading', { name: 'Welcome' }).waitFor()
+})
+
 test('maintenance is said to who signs in', async () => {
   const person = await world.person()
   const visited = await world.visit()

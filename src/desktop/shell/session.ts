@@ -3,6 +3,7 @@ import { ApiError } from '../kit/api-error.ts'
 import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import type { Person } from '../wire/protocol.ts'
 import { callOnce, setCsrfToken, type CallOptions } from './api-calls.ts'
+import { readItem, writeItem } from './local-storage.ts'
 
 /** Which screen is shown. */
 export type Stage = 'starting' | 'signed-out' | 'second-factor' | 'not-set-up' | 'unreachable' | 'signed-in'
@@ -42,11 +43,17 @@ function startSession(person: Person, csrf: string): void {
   unlocking = undefined
 }
 
+/** Key of the browser's storage. */
+const END_DUE = 'svc.session-end-due'
+
 const hasCode = (error: unknown, ...codes: string[]): boolean => error instanceof ApiError && codes.includes(error.code)
 
-/** Restores the session of this browser. */
+/** Restores the session of this browser, or ends it if that is due. */
 export async function resumeSession(): Promise<void> {
   try {
+    if (isEndDue.value) await endSession()
+    // Signing out of an open desktop discards its state.
+    if (user.value) return location.reload()
     const { user: person, csrf_token } = await callOnce('session.session', {})
     startSession(person, csrf_token)
   } catch (error) {
@@ -59,6 +66,7 @@ export async function resumeSession(): Promise<void> {
 
 /** Signs in, or asks for the second factor. Throws `ApiError`. */
 export async function signIn(username: string, password: string): Promise<void> {
+  if (isEndDue.value) await endSession()
   const { user: person, csrf_token } = await callOnce('sessionLogin.login', { username, password })
   if (person && csrf_token !== undefined) startSession(person, csrf_token)
   else if (user.value === undefined) stage.value = 'second-factor'
@@ -86,16 +94,42 @@ export async function refreshUser(): Promise<void> {
   startSession(person, csrf_token)
 }
 
+/** Whether a request to end the session failed. It survives a reload. */
+export const isEndDue = signal(readItem(END_DUE, false))
+
+/** Ends the session. Throws `ApiError`; then it is ended before this browser uses the desktop again. */
+async function endSession(): Promise<void> {
+  // The page may be closed before there is an answer.
+  writeItem(END_DUE, true)
+  try {
+    // A reloaded page has no token, and another tab may have replaced it.
+    const { csrf_token } = await callOnce('session.session', {})
+    setCsrfToken(csrf_token)
+    await callOnce('sessionLogout.logout', {})
+  } catch (error) {
+    if (!hasCode(error, 'unauthorized', '2fa_required')) {
+      isEndDue.value = true
+      throw error
+    }
+  }
+  isEndDue.value = false
+  writeItem(END_DUE, undefined)
+}
+
 /** Ends the session and discards all state. */
 export async function signOut(): Promise<void> {
-  await callOnce('sessionLogout.logout', {}).catch(() => undefined)
-  location.reload()
+  try {
+    await endSession()
+    location.reload()
+  } catch {
+    stage.value = 'unreachable'
+  }
 }
 
 /** Ends the session but keeps the desktop for the same user. */
 export async function lockDesktop(): Promise<void> {
   lock.value = 'locked'
-  await callOnce('sessionLogout.logout', {}).catch(() => undefined)
+  await endSession().catch(() => undefined)
 }
 
 /** Uses the session of another tab if there is one; otherwise locks the desktop and waits for sign-in. */

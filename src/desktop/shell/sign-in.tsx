@@ -10,6 +10,7 @@ import {
   awaitsCode,
   resumeSession,
   confirmCode,
+  isEndDue,
   lock,
   signIn,
   signOut,
@@ -153,6 +154,7 @@ export function LockScreen() {
         <p class="soft">
           <Icon of={LockKeyhole} /> {isLocked ? words('locked_text', name) : words('expired_text', name)}
         </p>
+        {isEndDue.value && isLocked && <p>{words('end_due_text')}</p>}
         {awaitsCode.value ? <CodeForm /> : <PasswordForm />}
         <Button kind="quiet" onClick={() => void signOut()}>
           {words('other_account')}
@@ -189,9 +191,9 @@ export function SignInScreen() {
       )
     case 'unreachable':
       return (
-        <Card title={words('unreachable')}>
+        <Card title={words(isEndDue.value ? 'end_due' : 'unreachable')}>
           <p class="soft">
-            <Icon of={CloudOff} /> {words('unreachable_text')}
+            <Icon of={CloudOff} /> {words(isEndDue.value ? 'end_due_text' : 'unreachable_text')}
           </p>
           <Button kind="main" onClick={() => void resumeSession()}>
             {common('retry')}

@@ -35,6 +35,9 @@ export const words = catalogue(
     not_set_up: 'Almost there',
     not_set_up_text:
       'This service has no administrator yet. Open the link that “svc serve” printed at start, or run this command on the server:',
+    end_due: 'Not signed out yet',
+    end_due_text:
+      'The server could not end your session. Leave nobody alone with this browser: the session ends when the desktop is opened and the server can be reached.',
     unreachable: 'No connection',
     unreachable_text: 'The server cannot be reached. Check the network connection and whether the server is running.',
     maintenance: 'Under maintenance',
@@ -140,6 +143,9 @@ export const words = catalogue(
     not_set_up: 'Fast fertig',
     not_set_up_text:
       'Dieser Dienst hat noch keinen Administrator. Öffnen Sie den Link, den „svc serve“ beim Start ausgegeben hat, oder führen Sie auf dem Server diesen Befehl aus:',
+    end_due: 'Noch nicht abgemeldet',
+    end_due_text:
+      'Der Server konnte Ihre Sitzung nicht beenden. Lassen Sie niemanden mit diesem Browser allein: Die Sitzung endet, sobald der Desktop geöffnet wird und der Server erreichbar ist.',
     unreachable: 'Keine Verbindung',
     unreachable_text: 'Der Server ist nicht erreichbar. Prüfen Sie die Netzwerkverbindung und ob der Server läuft.',
     maintenance: 'Wartungsmodus',
