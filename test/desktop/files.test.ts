@@ -269,6 +269,61 @@ test('a text that was changed elsewhere while it was written is not overwritten'
   expectQuiet(visited)
 })
 
+test('a text that is too long for the storage of the browser stays in its window, and the drafts beside it are kept', async () => {
+  const person = await world.person()
+  await put(person.id, '/small.txt', 'small')
+  await put(person.id, '/large.txt', `${'x'.repeat(99)}\n`.repeat(12_000))
+  const visited = await world.enter(person)
+  const { page } = visited
+  const frame = await visited.open('files', 'Files')
+  /** Types before the text of a file, and goes back. */
+  const edit = async (name: string) => {
+    await item(frame, name).dblclick()
+    await frame.getByRole('textbox', { name: `Text of ${name}` }).click()
+    await page.keyboard.press('Control+Home')
+    await page.keyboard.type('mine ')
+    await frame.getByText('Not saved yet').waitFor()
+    await frame.getByRole('button', { name: 'Back' }).click()
+  }
+  await edit('small.txt')
+  await edit('large.txt')
+  await page.getByRole('region', { name: 'Files' }).getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('heading', { name: 'Close without saving?' }).waitFor()
+  await page.keyboard.press('Escape')
+  for (const name of ['large.txt', 'small.txt']) {
+    await item(frame, name).dblclick()
+    await frame
+      .getByRole('textbox', { name: `Text of ${name}` })
+      .getByText(/^mine /)
+      .waitFor()
+    await frame.getByRole('button', { name: 'Save', exact: true }).click()
+    await frame.getByText('Saved', { exact: true }).waitFor()
+    await frame.getByRole('button', { name: 'Back' }).click()
+  }
+  expect(await textOf(person.id, '/large.txt')).toMatch(/^mine x/)
+  await page.getByRole('region', { name: 'Files' }).getByRole('button', { name: 'Close' }).click()
+  await page.locator('iframe[data-app="files"]').waitFor({ state: 'detached' })
+})
+
+test('an edit changes no line break of a text but its own', async () => {
+  const person = await world.person()
+  await put(person.id, '/mixed.txt', 'one\r\ntwo\r\nthree\nfour\r\n')
+  const visited = await world.enter(person)
+  const { keyboard } = visited.page
+  const frame = await visited.open('files', 'Files')
+  await item(frame, 'mixed.txt').dblclick()
+  await frame.getByText('two').click()
+  await keyboard.press('Home')
+  await keyboard.type('a')
+  await keyboard.press('Enter')
+  await frame.getByText('four').click()
+  await keyboard.press('Home')
+  await keyboard.press('Backspace')
+  await keyboard.press('Control+s')
+  await frame.getByText('Saved', { exact: true }).waitFor()
+  expect(await textOf(person.id, '/mixed.txt')).toBe('one\r\na\r\ntwo\r\nthreefour\r\n')
+})
+
 test('files move with the dialog and by dragging, and back; rooms keep theirs', async () => {
   const person = await world.person()
   await makeRoom(world.server, 'Garden', person)

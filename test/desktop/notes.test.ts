@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
 import { rowsAndCursorOf } from '../support/everything.ts'
@@ -69,6 +70,66 @@ test('a new note is typed on while it is saved for the first time', async () => 
   await keyboard.type('Grey')
   await expect.poll(async () => (await notesOf(person.id)).map(({ content }) => content)).toContain('Earl Grey tea')
   expectQuiet(visited)
+})
+
+test('a new note that the server refused is saved once it is corrected', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  await visited.page.route('**/api/rows.php?action=push', async (route) => {
+    const sent = route.request().postDataJSON() as { operations: { data: { title: string } }[] }
+    if (sent.operations[0]!.data.title !== 'Too long') return route.continue()
+    sent.operations[0]!.data.title = 'x'.repeat(1_000)
+    return route.fulfill({ response: await route.fetch({ postData: sent }) })
+  })
+  const notes = await visited.open('notes', 'Notes')
+  await notes.getByRole('button', { name: 'New note' }).first().click()
+  await notes.getByRole('textbox', { name: 'Title' }).fill('Too long')
+  await notes.locator('.banner.bad').waitFor()
+  await notes.getByRole('textbox', { name: 'Title' }).fill('Short')
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  expect(await notesOf(person.id)).toMatchObject([{ title: 'Short' }])
+})
+
+test('every tab keeps its own drafts during an outage, and those of a closed tab are saved by the next one', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { context } = visited
+  const isPush = (url: URL) => url.searchParams.get('action') === 'push'
+  await context.route(isPush, (route) => route.abort())
+  const pages = [visited.page, await context.newPage(), await context.newPage()]
+  const sent = pages.map((page) => {
+    const titles = new Set<string>()
+    page.on('request', (request) => {
+      if (isPush(new URL(request.url())))
+        titles.add((request.postDataJSON() as { operations: [{ data: { title: string } }] }).operations[0].data.title)
+    })
+    return titles
+  })
+  const openNotes = async (page: Page) => {
+    await page.goto('/')
+    await page.getByRole('navigation', { name: 'Dock' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('searchbox', { name: 'Search everything' }).fill('Notes')
+    await page.keyboard.press('Enter')
+    return page.frameLocator('iframe[data-app="notes"]').last()
+  }
+  const [first, second, third] = pages as [Page, Page, Page]
+  for (const [page, title] of [
+    [first, 'Of the first tab'],
+    [second, 'Of the second tab'],
+  ] as const) {
+    const notes = await openNotes(page)
+    await notes.getByRole('button', { name: 'New note' }).first().click()
+    await notes.getByRole('textbox', { name: 'Title' }).fill(title)
+    await expect.poll(() => page.evaluate('JSON.stringify(localStorage)')).toContain(title)
+  }
+  await first.close()
+  const notes = await openNotes(third)
+  await notes.getByRole('option', { name: /Of the first tab/ }).waitFor()
+  await context.unroute(isPush)
+  const titles = async () => (await notesOf(person.id)).map(({ title }) => title).sort()
+  await expect.poll(titles, { timeout: 30_000 }).toEqual(['Of the first tab', 'Of the second tab'])
+  expect(sent.map((all) => [...all])).toEqual([['Of the first tab'], ['Of the second tab'], ['Of the first tab']])
 })
 
 test('what changes elsewhere appears by itself', async () => {

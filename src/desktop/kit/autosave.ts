@@ -12,8 +12,8 @@ export interface Draft<N extends TableName> {
   /** Version of the row that the draft is based on. */
   base: number
   fields: Partial<Fields<N>>
-  /** Fields of the last request. */
-  sent?: Partial<Fields<N>>
+  /** Fields of the last request to insert the row, unless the server refused them. */
+  sent?: Partial<Fields<N>> | undefined
   state: 'waiting' | 'saving' | 'conflict' | 'failed'
   /** With `conflict`: the current row; undefined if it was deleted. */
   theirs?: Row<N> | undefined
@@ -26,8 +26,12 @@ export interface Draft<N extends TableName> {
 /** Delay from the last input to saving, ms. */
 const SAVE_DELAY = 700
 
+/** What is stored of a draft. */
+const textOf = <N extends TableName>({ key, id, base, fields, sent }: Draft<N>): string =>
+  JSON.stringify({ key, id, base, fields, ...(sent !== fields && { sent }) })
+
 /** Drafts by key; every change is written to the browser's storage. */
-function makeDraftStore<N extends TableName>(name: string) {
+function makeDraftStore<N extends TableName>(prefix: string) {
   const all = signal<ReadonlyMap<string, Draft<N>>>(new Map())
 
   function put(key: string, draft: Draft<N> | undefined): void {
@@ -36,14 +40,13 @@ function makeDraftStore<N extends TableName>(name: string) {
     else next.delete(key)
     all.value = next
     const entered = [...next.values()].filter(({ isUntouched }) => !isUntouched)
-    const stored = entered.map(({ key: k, id, base, fields, sent }) => ({ key: k, id, base, fields, sent }))
-    bridge.setItem(name, stored.length > 0 ? JSON.stringify(stored) : null)
+    void bridge.keepDraft(`${prefix}${key}`, draft && !draft.isUntouched ? textOf(draft) : null)
     bridge.setUnsaved(entered.some(({ state }) => state === 'conflict' || state === 'failed'))
   }
 
   async function restore(): Promise<string[]> {
-    const text = await bridge.getItem(name)
-    const stored = text === null ? [] : (JSON.parse(text) as Draft<N>[])
+    const texts = [...(await bridge.restoreDrafts(prefix)).values()]
+    const stored = texts.map((text) => JSON.parse(text) as Draft<N>)
     batch(() => {
       for (const draft of stored) if (!all.value.has(draft.key)) put(draft.key, { ...draft, state: 'waiting' })
     })
@@ -91,8 +94,8 @@ function withFields<N extends TableName>(draft: Draft<N>, fields: Partial<Fields
  * Saves input shortly after it was made. Drafts survive reloads and lost connections in the browser's storage.
  * Concurrent changes of other clients become conflicts for the user to resolve.
  */
-export function makeAutosave<N extends TableName>(table: Table<N>, name: string) {
-  const { all: drafts, put, restore, keepDeleted } = makeDraftStore<N>(name)
+export function makeAutosave<N extends TableName>(table: Table<N>) {
+  const { all: drafts, put, restore, keepDeleted } = makeDraftStore<N>('row:')
   const saveLater = makeDebounce((key) => void save(key))
   /** Ids of new rows, by the key of their draft. */
   const insertedIds = new Map<string, number>()
@@ -103,7 +106,7 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
     const { id, base } = draft
     // A retried insert must have the same fields: the server deduplicates by key.
     const fields = (id === undefined && draft.sent) || draft.fields
-    put(key, { ...draft, sent: fields, state: 'saving' })
+    put(key, { ...draft, sent: id === undefined ? fields : undefined, state: 'saving' })
     try {
       const saved = id === undefined ? await create(key, fields) : await table.update(id, fields, base)
       const now = drafts.value.get(key)
@@ -123,7 +126,7 @@ export function makeAutosave<N extends TableName>(table: Table<N>, name: string)
       } else if (isTransient(error)) {
         put(key, { ...now, state: 'waiting' })
         saveLater(key, 1_000 * Math.max(5, error.retryAfter ?? 0))
-      } else put(key, { ...now, state: 'failed', error: error })
+      } else put(key, { ...now, sent: undefined, state: 'failed', error })
     }
   }
 

@@ -196,7 +196,10 @@ function handshake(): Promise<string> {
 
 let isUnsaved = false
 let unsavedRuns = 0
-const reportUnsaved = (): void => send({ type: 'unsaved', unsaved: isUnsaved || unsavedRuns > 0 })
+/** Drafts by key that the browser refused to store: closing the window would lose them. */
+const unstoredDrafts = new Map<string, string>()
+const reportUnsaved = (): void =>
+  send({ type: 'unsaved', unsaved: isUnsaved || unsavedRuns > 0 || unstoredDrafts.size > 0 })
 
 let connection: Promise<string> | undefined
 
@@ -253,6 +256,21 @@ export const bridge = {
   setLocation: (path: string) => send({ type: 'location', path }),
   /** Stores a text in this browser; null deletes it. */
   setItem: (key: string, value: string | null) => send({ type: 'set-item', key, value }),
+  /**
+   * Stores a draft of this window, or removes it; it survives the window. One that the browser refuses, because it is
+   * too long or storage is full, is kept while the window is open, and closing it asks.
+   */
+  async keepDraft(key: string, text: string | null): Promise<void> {
+    const isStored = await request<boolean>((id) => ({ type: 'keep-draft', id, key, text }))
+    if (text !== null && !isStored) unstoredDrafts.set(key, text)
+    else if (!unstoredDrafts.delete(key)) return
+    reportUnsaved()
+  },
+  /** Drafts whose keys begin with a text: of this window, and of closed windows of the app. */
+  async restoreDrafts(prefix: string): Promise<Map<string, string>> {
+    const stored = await request<[string, string][]>((id) => ({ type: 'restore-drafts', id, prefix }))
+    return new Map([...stored, ...[...unstoredDrafts].filter(([key]) => key.startsWith(prefix))])
+  },
   getItem: (key: string) => request<string | null>((id) => ({ type: 'get-item', id, key })),
   /** Changes preferences of this browser. */
   setPreferences: (preferences: Partial<Preferences>) => send({ type: 'set-preferences', preferences }),

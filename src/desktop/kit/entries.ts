@@ -18,7 +18,7 @@ interface Options<N extends TableName> {
 export function openEntries<N extends TableName>(name: N, { blank, isComplete }: Options<N>) {
   const columns: Record<string, Column> = tables[name].columns
   const table = openTable(name)
-  const drafts = makeAutosave(table, 'drafts')
+  const drafts = makeAutosave(table)
   const open = signal<string | undefined>(undefined)
   const newEntry = signal<Entry<N> | undefined>(undefined)
   /** A new entry as it was opened. */

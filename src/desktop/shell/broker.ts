@@ -19,6 +19,7 @@ import {
   previewComponent,
 } from './components/components.ts'
 import { markRoomRead } from './chat-notifications.ts'
+import { openDrafts } from './draft-storage.ts'
 import { readItem, writeItem } from './local-storage.ts'
 import { checkConnection, online, onChanges } from './feed.ts'
 import { makeMessageLimiter } from './message-limiter.ts'
@@ -161,10 +162,23 @@ function applyDesktopChange(message: AppMessage): void {
 const itemKey = (slug: string, key: unknown): string =>
   `svc.draft.${user.value?.id}.${slug}.${String(key).slice(0, 100)}`
 
-/** Stores an item of an app, or deletes it. */
+/** Stores an item of an app, or deletes it. One that is too long leaves the previous one. */
 function setItem(slug: string, key: unknown, value: unknown): void {
-  const isAcceptable = typeof value === 'string' && value.length <= MAX_ITEM_LENGTH
-  writeItem(itemKey(slug, key), isAcceptable ? value : undefined)
+  if (typeof value !== 'string') writeItem(itemKey(slug, key), undefined)
+  else if (value.length <= MAX_ITEM_LENGTH) writeItem(itemKey(slug, key), value)
+}
+
+async function serveStorage(
+  slug: string,
+  drafts: ReturnType<typeof openDrafts>,
+  message: Extract<AppMessage, { type: 'set-item' | 'get-item' | 'keep-draft' | 'restore-drafts' }>,
+  send: (message: DesktopMessage) => void,
+): Promise<void> {
+  if (message.type === 'set-item') return setItem(slug, message.key, message.value)
+  const answer = (result: unknown): void => send({ type: 'answer', id: message.id, result })
+  if (message.type === 'get-item') answer(readItem<string | null>(itemKey(slug, message.key), null))
+  else if (message.type === 'keep-draft') answer(drafts.keep(message.key, message.text))
+  else answer(await drafts.restore(String(message.prefix)))
 }
 
 /** Most views of an app that the Back button leaves one by one: browsers keep about 50 history entries. */
@@ -199,10 +213,12 @@ export function serve(
   let watched: string[] = []
   const send = (message: DesktopMessage): void => port.postMessage(message)
   const calls = makeCalls(grant, send)
+  const drafts = openDrafts(slug)
   const allowMessage = makeMessageLimiter(MAX_MESSAGES, 1_000)
   let endPreview = (): void => {}
   const disposers = [
     () => endPreview(),
+    drafts.close,
     onChanges((changes, reset) => {
       const wanted = changes.filter(({ table }) => watched.includes(table))
       if (watched.length > 0 && (reset || wanted.length > 0)) send({ type: 'changes', changes: wanted, reset })
@@ -232,10 +248,10 @@ export function serve(
         watched = Array.isArray(data.tables) ? data.tables.filter((table) => grant.tables.includes(table)) : []
         break
       case 'set-item':
-        setItem(slug, data.key, data.value)
-        break
       case 'get-item':
-        send({ type: 'answer', id: data.id, result: readItem<string | null>(itemKey(slug, data.key), null) })
+      case 'keep-draft':
+      case 'restore-drafts':
+        void serveStorage(slug, drafts, data, send)
         break
       case 'started':
         onStarted(data.ok === true)

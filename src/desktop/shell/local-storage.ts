@@ -21,3 +21,13 @@ export function writeItem(key: string, value: unknown): boolean {
     return false
   }
 }
+
+/** Keys of stored items that begin with a text. */
+export function storedKeys(prefix: string): string[] {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix))
+  } catch {
+    // No storage.
+    return []
+  }
+}

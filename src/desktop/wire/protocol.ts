@@ -98,6 +98,8 @@ export type AppMessage =
   | { type: 'watch'; tables: string[] }
   | { type: 'set-item'; key: string; value: string | null }
   | { type: 'get-item'; id: number; key: string }
+  | { type: 'keep-draft'; id: number; key: string; text: string | null }
+  | { type: 'restore-drafts'; id: number; prefix: string }
   | { type: 'unsaved'; unsaved: boolean }
   | { type: 'location'; path: string }
   | { type: 'back-levels'; count: number }

@@ -10,6 +10,8 @@ export interface Pending {
   room_id: number
   content: string
   reply_to: number | undefined
+  /** When it was posted, ms since 1970. */
+  posted: number
   state: 'sending' | 'waiting' | 'failed'
   /** With `waiting` and `failed`. */
   error?: unknown
@@ -28,11 +30,16 @@ let onSent: (message: Message) => void = () => undefined
 let isRunning = false
 let timer: ReturnType<typeof setTimeout> | undefined
 
+const PREFIX = 'message:'
+
 function setPending(next: readonly Pending[]): void {
+  const left = pending.value.filter(({ client_id }) => !next.some((one) => one.client_id === client_id))
+  for (const { client_id } of left) void bridge.keepDraft(`${PREFIX}${client_id}`, null)
   pending.value = next
-  const stored = next.map(({ client_id, room_id, content, reply_to }) => ({ client_id, room_id, content, reply_to }))
-  bridge.setItem('outbox', stored.length > 0 ? JSON.stringify(stored) : null)
 }
+
+const store = ({ client_id, room_id, content, reply_to, posted }: Pending): Promise<void> =>
+  bridge.keepDraft(`${PREFIX}${client_id}`, JSON.stringify({ client_id, room_id, content, reply_to, posted }))
 
 const without = (client_id: string): Pending[] => pending.value.filter((one) => one.client_id !== client_id)
 
@@ -75,7 +82,9 @@ async function run(): Promise<void> {
 }
 
 export function post(room_id: number, content: string, reply_to: number | undefined): void {
-  setPending([...pending.value, { client_id: uuid(), room_id, content, reply_to, state: 'sending' }])
+  const message: Pending = { client_id: uuid(), room_id, content, reply_to, posted: Date.now(), state: 'sending' }
+  void store(message)
+  setPending([...pending.value, message])
   void run()
 }
 
@@ -101,8 +110,12 @@ export async function startOutbox(sent: (message: Message) => void): Promise<voi
   effect(() => {
     if (bridge.online.value) void run()
   })
-  const text = await bridge.getItem('outbox')
-  const stored = text === null ? [] : (JSON.parse(text) as Pending[])
-  setPending([...stored.map((one) => ({ ...one, state: 'waiting' as const })), ...pending.value])
+  const texts = [...(await bridge.restoreDrafts(PREFIX)).values()]
+  const isPending = (id: string): boolean => pending.value.some(({ client_id }) => client_id === id)
+  const stored = texts
+    .map((text): Pending => ({ ...(JSON.parse(text) as Omit<Pending, 'state'>), state: 'waiting' }))
+    .filter(({ client_id }) => !isPending(client_id))
+    .sort((a, b) => a.posted - b.posted)
+  setPending([...stored, ...pending.value])
   void run()
 }

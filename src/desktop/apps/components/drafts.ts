@@ -12,43 +12,27 @@ export interface Draft {
   base: number
 }
 
-const KEY = 'drafts'
+const PREFIX = 'component:'
 
-/** Longest stored text, characters; beyond it, the least recently changed drafts are lost with the window. */
-const MAX_STORED = 900_000
-
-/** By name, most recently changed last. */
+/** By name. */
 export const drafts = signal<ReadonlyMap<string, Draft>>(new Map())
 
-function save(): void {
-  const all = [...drafts.value.values()]
-  let text = JSON.stringify(all)
-  while (text.length > MAX_STORED) {
-    all.shift()
-    text = JSON.stringify(all)
-  }
-  bridge.setItem(KEY, all.length > 0 ? text : null)
-  bridge.setUnsaved(drafts.value.size > 0)
-}
-
-export function putDraft(draft: Draft): void {
+function setDraft(name: string, draft: Draft | undefined): void {
   const next = new Map(drafts.value)
-  next.delete(draft.name)
-  drafts.value = next.set(draft.name, draft)
-  save()
-}
-
-export function discardDraft(name: string): void {
-  const next = new Map(drafts.value)
-  next.delete(name)
+  if (draft) next.set(name, draft)
+  else next.delete(name)
   drafts.value = next
-  save()
+  void bridge.keepDraft(`${PREFIX}${name}`, draft ? JSON.stringify(draft) : null)
+  bridge.setUnsaved(next.size > 0)
 }
+
+export const putDraft = (draft: Draft): void => setDraft(draft.name, draft)
+
+export const discardDraft = (name: string): void => setDraft(name, undefined)
 
 /** Restores the drafts of an earlier page. */
 export async function restore(): Promise<void> {
-  const text = await bridge.getItem(KEY)
-  const stored = text === null ? [] : (JSON.parse(text) as Draft[])
+  const stored = [...(await bridge.restoreDrafts(PREFIX)).values()].map((text) => JSON.parse(text) as Draft)
   batch(() => {
     for (const draft of stored) if (!drafts.value.has(draft.name)) putDraft(draft)
   })

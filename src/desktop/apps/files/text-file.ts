@@ -9,21 +9,22 @@ interface FileContents {
   sha256: string
 }
 
-/** Unsaved drafts by path; they survive a reload. */
-type StoredDrafts = Record<string, { base: string; content: string }>
-
-const DRAFTS = 'texts'
-
-async function loadDrafts(): Promise<StoredDrafts> {
-  const text = await bridge.getItem(DRAFTS)
-  return text === null ? {} : (JSON.parse(text) as StoredDrafts)
+/** An unsaved text; it survives a reload. */
+interface StoredDraft {
+  base: string
+  content: string
 }
 
-async function storeDraft(path: string, draft: StoredDrafts[string] | undefined): Promise<void> {
-  const { [path]: _, ...others } = await loadDrafts()
-  const all = draft ? { ...others, [path]: draft } : others
-  bridge.setItem(DRAFTS, Object.keys(all).length > 0 ? JSON.stringify(all) : null)
+const draftKey = (path: string): string => `text:${path}`
+
+async function loadDraft(path: string): Promise<StoredDraft | undefined> {
+  const key = draftKey(path)
+  const text = (await bridge.restoreDrafts(key)).get(key)
+  return text === undefined ? undefined : (JSON.parse(text) as StoredDraft)
 }
+
+const storeDraft = (path: string, draft: StoredDraft | undefined): Promise<void> =>
+  bridge.keepDraft(draftKey(path), draft ? JSON.stringify(draft) : null)
 
 /** Saves a text beside a file under an unused name; returns its path. */
 async function saveCopy(path: string, content: string): Promise<string> {
@@ -79,8 +80,7 @@ function showContents(path: string, state: State, present: FileContents): void {
 async function load(path: string, state: State): Promise<void> {
   state.loadError.value = undefined
   try {
-    const [present, drafts] = await Promise.all([read(path), loadDrafts()])
-    const draft = drafts[path]
+    const [present, draft] = await Promise.all([read(path), loadDraft(path)])
     if (present && (!draft || draft.content === present.content)) return showContents(path, state, present)
     if (!draft) throw new ApiError({ code: 'not_found', message: '' })
     batch(() => {

@@ -12,7 +12,7 @@ export type NoteFields = Fields<'svc_notes'>
 export type Note = Entry<'svc_notes'>
 
 export const table = openTable('svc_notes')
-export const drafts = makeAutosave(table, 'drafts')
+export const drafts = makeAutosave(table)
 
 export const searchText = signal('')
 export const category = signal('')
