@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server, type Socket } from 'node:net'
@@ -73,7 +74,18 @@ async function world() {
     const { json } = await server.send('/api/sync/data.php?action=initial_sync', { token: account.token })
     return (json as { data: { svc_notes: { title: string }[] } }).data.svc_notes.map(({ title }) => title).sort()
   }
-  return { data, start, titles, way, folder: join(home, '.local/state/svc/rows') }
+  /** Changes a note as another device would. */
+  async function elsewhere(operation: 'UPDATE' | 'DELETE', values: { id: number; title?: string }): Promise<void> {
+    const operations = [{ table: 'svc_notes', operation, data: values, op_id: randomUUID() }]
+    const { status } = await server.send('/api/sync/data.php?action=push', {
+      method: 'POST',
+      token: account.token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operations }),
+    })
+    expect(status).toBe(200)
+  }
+  return { data, start, titles, elsewhere, way, folder: join(home, '.local/state/svc/rows') }
 }
 
 const idsIn = ({ stdout }: Ended): unknown[] => (JSON.parse(stdout) as { id: unknown }[]).map(({ id }) => id)
@@ -117,6 +129,42 @@ test('a server that is away is done without, and told everything when it is back
     { id: 2, title: 'second', version: 1 },
   ])
   expect(await titles()).toEqual(['first', 'second'])
+})
+
+test('an online change that fails leaves what was changed offline before in the queue', async () => {
+  const { data, titles, way } = await world()
+  await data('add', 'notes', 'title=first')
+  await data('add', 'notes', 'title=second')
+  await data('set', 'notes', '1', 'title=kept', '--offline')
+  await data('set', 'notes', '2', 'title=kept too', '--offline')
+  await way.down()
+  expect(await data('set', 'notes', '1', 'category=x', '--online')).toMatchObject({ code: 7 })
+  expect(await data('remove', 'notes', '2', '--yes', '--online')).toMatchObject({ code: 7 })
+  await data('set', 'notes', '1', 'content=more', '--offline')
+  await way.up()
+  const { stdout } = await data('list', 'notes', '--json')
+  expect(JSON.parse(stdout)).toMatchObject([{ title: 'kept', category: null, content: 'more' }, { title: 'kept too' }])
+  expect(await titles()).toEqual(['kept', 'kept too'])
+})
+
+test('an online change of a row does not decide about what was changed offline before', async () => {
+  const { data, titles, elsewhere } = await world()
+  for (const title of ['first', 'second', 'third']) await data('add', 'notes', `title=${title}`)
+  for (const id of ['1', '2', '3']) await data('set', 'notes', id, 'title=offline', '--offline')
+  await elsewhere('UPDATE', { id: 1, title: 'elsewhere' })
+  await elsewhere('DELETE', { id: 2 })
+
+  expect(await data('set', 'notes', '1', 'category=x', '--json')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('"status": "applied"'),
+    stderr: expect.stringContaining('2 of the queued changes could not be applied'),
+  })
+  expect(await data('set', 'notes', '2', 'category=x')).toMatchObject({ code: 5 })
+  expect(await data('remove', 'notes', '3', '--yes')).toMatchObject({ code: 0 })
+  expect(JSON.parse((await data('list', 'notes', '--json')).stdout)).toMatchObject([
+    { id: 1, title: 'elsewhere', category: 'x' },
+  ])
+  expect(await titles()).toEqual(['elsewhere'])
 })
 
 test('without ever having reached the server nothing is made up', async () => {

@@ -174,9 +174,9 @@ const pending = (copy: Replica): string => {
 const noRowsHere = (): Exit =>
   new Exit(7, 'No rows are stored on this machine yet: leave out --offline once.', 'unknown_here')
 
-function enqueue(copy: Replica, changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
+function enqueue(copy: Replica, changes: readonly Change[], isOffline: boolean): (Waiting | undefined)[] {
   try {
-    return copy.change(changes, mustExist)
+    return copy.change(changes, isOffline)
   } catch (error) {
     if (error instanceof Error && error.name === 'NoSuchRow') throw new Exit(5, error.message, 'not_found')
     throw error

@@ -46,11 +46,14 @@ export function makeQueue(db: SqliteFile, base: Base) {
     return { ...last, values: both }
   }
 
-  /** Removes unsent changes of a row to be deleted; returns the version they were based on. */
-  function withdraw(earlier: Waiting[]): { left: Waiting[]; first: Waiting | undefined; unborn: boolean } {
+  /** Removes unsent changes of a row to be deleted, `isApart` only if it was never sent; returns what they were based on. */
+  function dropUnsent(
+    earlier: Waiting[],
+    isApart: boolean,
+  ): { left: Waiting[]; first: Waiting | undefined; unborn: boolean } {
     const insertion = earlier.find(({ verb }) => verb === 'INSERT')
     const unborn = insertion !== undefined && !insertion.sent
-    const gone = earlier.filter(({ sent, fixed }) => unborn || (!sent && !fixed))
+    const gone = earlier.filter(({ sent, fixed }) => unborn || (!isApart && !sent && !fixed))
     for (const { seq } of gone) store.remove(seq)
     return { left: earlier.filter((each) => !gone.includes(each)), first: gone[0], unborn }
   }
@@ -58,8 +61,22 @@ export function makeQueue(db: SqliteFile, base: Base) {
   return {
     ...store,
 
-    /** `before` is the row in the local view. Undefined if nothing is left to send, because the row was never sent. */
-    add(change: Change, before: Row | undefined, at: number): Waiting | undefined {
+    /** Removes unsent changes; later ones of the row are then based on what these were. Returns those that may have been sent. */
+    withdraw(seqs: readonly number[]): number[] {
+      const open = store.all().filter(({ seq }) => seqs.includes(seq))
+      for (const { seq, sent, table, row, base_version, chained } of open) {
+        if (sent) continue
+        store.remove(seq)
+        if (!chained) store.unchain(table, row, base_version)
+      }
+      return open.filter(({ sent }) => sent).map(({ seq }) => seq)
+    },
+
+    /**
+     * `before` is the row in the local view. With `isApart`, earlier changes of the row stay as they are: the caller may
+     * withdraw this one. Undefined if nothing is left to send, because the row was never sent.
+     */
+    add(change: Change, before: Row | undefined, at: number, isApart = false): Waiting | undefined {
       const { table, verb, values, op_id, base_version } = change
       const twin = op_id === undefined ? undefined : store.byOp(op_id)
       if (twin) {
@@ -77,13 +94,13 @@ export function makeQueue(db: SqliteFile, base: Base) {
       let earlier = store.ofRow(table, row)
       const known = earlier.at(-1)?.verb !== 'DELETE' && (row > 0 || earlier.length > 0)
       if (!known) throw new NoSuchRow(`There is no row ${change.row} in ${table}.`)
-      if (verb === 'UPDATE') {
+      if (verb === 'UPDATE' && !isApart) {
         const whole = joined(earlier.at(-1), change)
         if (whole) return whole
       }
       let based: Waiting | undefined
       if (verb === 'DELETE') {
-        const { left, first, unborn } = withdraw(earlier)
+        const { left, first, unborn } = dropUnsent(earlier, isApart)
         if (unborn) return undefined
         earlier = left
         based = first

@@ -89,14 +89,17 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     /** The server's ID of a row, given either ID. */
     idOf: (id: number): number => queue.resolve(id),
 
-    /** Queues changes, all or none. `mustExist` throws `NoSuchRow` for unknown rows. */
-    change(changes: readonly Change[], mustExist: boolean): (Waiting | undefined)[] {
+    /**
+     * Queues changes, all or none. Those made offline throw `NoSuchRow` for unknown rows and are merged with earlier ones;
+     * the others stay apart, so that a failure or conflict of one leaves the earlier ones alone.
+     */
+    change(changes: readonly Change[], isOffline: boolean): (Waiting | undefined)[] {
       return db.transaction(() =>
         changes.map((change) => {
           const { table, row } = change
           const before = row === undefined ? undefined : view.row(table, row)
-          if (row !== undefined && mustExist && !before) throw new NoSuchRow(`There is no row ${row} in ${table}.`)
-          return queue.add(change, before, clock.now())
+          if (row !== undefined && isOffline && !before) throw new NoSuchRow(`There is no row ${row} in ${table}.`)
+          return queue.add(change, before, clock.now(), !isOffline)
         }),
       )
     },
@@ -114,13 +117,7 @@ function makeReplica(db: SqliteFile, owner: AccountIdentity, clock: Clock) {
     refuse: (waiting: Waiting, why: { code: string; message: string }, awaited: Awaited): PushResult =>
       db.transaction(() => outcomes.refuse(waiting, why, awaited, clock.now())),
     /** Removes unsent changes; returns those that may have been sent. */
-    withdraw(seqs: readonly number[]): number[] {
-      return db.transaction(() => {
-        const open = queue.all().filter(({ seq }) => seqs.includes(seq))
-        for (const { seq, sent } of open) if (!sent) queue.remove(seq)
-        return open.filter(({ sent }) => sent).map(({ seq }) => seq)
-      })
-    },
+    withdraw: (seqs: readonly number[]): number[] => db.transaction(() => queue.withdraw(seqs)),
 
     rejected: (): RejectedChange[] => rejected.all(),
     rejectedOf: (op_id: string): RejectedChange | undefined => rejected.byOp(op_id),
