@@ -10,7 +10,7 @@ import { options } from '../src/domain/instance/options.ts'
 import { serve } from '../src/wiring/server.ts'
 import { root } from './shape/repository.ts'
 import {
-  badDayPages,
+  recoveryPages,
   blocksOf,
   decisionNames,
   pageNames,
@@ -95,7 +95,7 @@ test.each(decisionNames)('the files that %s names exist', (name) => {
 })
 
 /** Pages whose commands another test runs. */
-const ELSEWHERE = ['README.md', 'src/docs/several-machines.md', ...badDayPages]
+const ELSEWHERE = ['README.md', 'src/docs/several-machines.md', ...recoveryPages]
 /** Pages with many commands. */
 const LONG = ['administration', 'backup-and-restore', 'assistant'].map((name) => `src/docs/${name}.md`)
 
@@ -120,6 +120,8 @@ async function world() {
       .replaceAll('http://127.0.0.1:8420', server.url)
       .replaceAll('/mnt/backup/svc', join(home, 'backups'))
       .replaceAll('/srv/', join(home, 'srv-'))
+      // Asked for on a terminal.
+      .replace(' --encrypt', ` --encrypt --passphrase-file ${join(home, 'work', 'key.txt')}`)
   return { home, shell, localized }
 }
 

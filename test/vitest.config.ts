@@ -22,7 +22,7 @@ const isNamed = process.argv
  * run with `npm run test:all` or by name.
  */
 const exploring = [
-  'test/bad-days.test.ts',
+  'test/recovery.test.ts',
   'test/bench/**',
   'test/cli/ask/ask.test.ts',
   'test/cli/{away-store,chat,chat.tmux,damaged-backup,damaged-key,data-offline,ends,external-database}.test.ts',

@@ -9,7 +9,7 @@ export const topics = {
   'import-and-export': 'Files of other programs: contacts, calendars, spreadsheets',
   assistant: 'The AI assistant: asking, undoing, configuring a model',
   administration: 'Users, quotas, settings, maintenance, monitoring',
-  'bad-days': 'What to do when something has gone wrong: the pages below',
+  recovery: 'What to do when something has gone wrong: the pages below',
   'disk-died': 'A dead disk: restoring the latest backup',
   'database-damaged': 'A damaged or missing database',
   'locked-out': 'Lost passwords, locked accounts, lost phones',

@@ -1,5 +1,5 @@
 /** A word as a POSIX shell reads it. */
-const quoted = (word: string): string =>
+export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 
 /** A command line of svc to copy, with the data directory if one was given to this command. */

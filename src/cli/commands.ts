@@ -166,7 +166,7 @@ export const nouns: Record<string, Noun> = {
   },
   rewind: {
     group: 'Administration',
-    summary: 'Take the files and rows of one account back to an earlier moment',
+    summary: 'Rewind the files and rows of one account to an earlier moment',
     verbs: { '': () => import('./rewind/rewind.ts').then((m) => m.rewind) },
   },
   seed: {

@@ -12,7 +12,7 @@ const pages: Record<Topic, () => Promise<{ default: string }>> = {
   'import-and-export': () => import('../docs/import-and-export.md'),
   assistant: () => import('../docs/assistant.md'),
   administration: () => import('../docs/administration.md'),
-  'bad-days': () => import('../docs/bad-days.md'),
+  recovery: () => import('../docs/recovery.md'),
   'disk-died': () => import('../docs/disk-died.md'),
   'database-damaged': () => import('../docs/database-damaged.md'),
   'locked-out': () => import('../docs/locked-out.md'),

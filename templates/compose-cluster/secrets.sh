@@ -5,12 +5,12 @@ set -eu
 
 cd "$(dirname "$0")"
 if [ -e secrets ]; then
-  echo 'There are secrets already: they stay as they are. With others, neither the database nor its second factors open.' >&2
+  echo 'secrets/ already exists and is not changed. With new secrets, the database and the second factors could not be decrypted.' >&2
   exit 1
 fi
 
 umask 077
-# Nothing is there before everything is.
+# Nothing exists until everything is complete.
 made=$(mktemp -d ./secrets.XXXXXX)
 trap 'rm -rf "$made"' EXIT
 

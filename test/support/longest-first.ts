@@ -10,7 +10,7 @@ const LONGEST = [
   'client/faults/kills',
   'desktop/assistant',
   'cli/ends',
-  'bad-days',
+  'recovery',
   'desktop/admin',
   'wiring/several-servers',
   'cli/backup-stream',

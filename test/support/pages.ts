@@ -17,9 +17,9 @@ export const pageNames = ['README.md', ...readdirSync(join(root, 'src/docs')).ma
 )
 
 /** What to do when something has gone wrong; each is run by a test in that situation. */
-export const badDayPages = [
-  'src/docs/bad-days.md',
-  ...[...readFileSync(join(root, 'src/docs/bad-days.md'), 'utf8').matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(
+export const recoveryPages = [
+  'src/docs/recovery.md',
+  ...[...readFileSync(join(root, 'src/docs/recovery.md'), 'utf8').matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(
     ([, page]) => `src/docs/${page}`,
   ),
 ]

@@ -180,7 +180,7 @@ describe('the script of the secrets', () => {
     const made = await secretsIn(folder)
     expect(await run('sh', [join(folder, 'secrets.sh')])).toEqual({
       code: 1,
-      text: expect.stringMatching(/^There are secrets already/) as string,
+      text: expect.stringMatching(/^secrets\/ already exists/) as string,
     })
     expect(await readFile(join(folder, 'secrets', 'secret.key'), 'utf8')).toBe(made['secret.key'])
   })

@@ -133,7 +133,7 @@ test('the backup of the timer is one that works', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   const place = join(dataDir, '..', 'backups')
   const unit = (await written('systemd-backup', { dataDir }))['svc-backup.service']!.replaceAll(
-    '/var/backups/svc',
+    '/mnt/backup/svc',
     place,
   )
   const commands = [...unit.matchAll(/^ExecStart=\S+ \S+ (.*)$/gm)].map((match) => match[1]!.split(' '))
@@ -151,7 +151,7 @@ test('the unit of a stream runs a command that exists', async () => {
   const dataDir = join(await folderOfTest(), 'data')
   const unit = (await written('systemd-stream', { dataDir }))['svc-stream.service']!
   const words = /^ExecStart=\S+ \S+ (.*)$/m.exec(unit)![1]!.split(' ')
-  expect(words).toEqual(['backup', 'stream', '--data-dir', dataDir, '--to', '/var/backups/svc'])
+  expect(words).toEqual(['backup', 'stream', '--data-dir', dataDir, '--to', '/mnt/backup/svc'])
   const svc = join(root, 'bin/svc.js')
   // Without an installation nothing is written; wrong usage would be 2.
   expect((await run(process.execPath, [svc, ...words], { HOME: dataDir })).code).toBe(5)

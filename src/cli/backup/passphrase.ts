@@ -7,7 +7,7 @@ export const passphrase = command({
   name: 'backup passphrase',
   summary: 'Change or test the passphrase of an encrypted folder of backups',
   details:
-    'The old passphrase is needed only where the key is not kept. The machine whose backups these are keeps it, so a forgotten ' +
+    'The old passphrase is needed only where the key is not kept. The machine that makes the backups keeps the key, so a forgotten ' +
     'passphrase can be replaced there. The backups themselves do not change. A copy of the folder made earlier can still be ' +
     'opened with the passphrase of that time.',
   needs: 'nothing',

@@ -8,7 +8,7 @@ export const exportRows = command({
   name: 'data export',
   summary: 'Print all rows of a table',
   details:
-    'In CSV, nothing between two commas is null and "" is an empty text, so that an export can be imported unchanged. ' +
+    'In CSV, an empty field means null, and "" means an empty text, so that an export can be imported unchanged. ' +
     'Texts that a spreadsheet would run as a formula get a leading apostrophe, which svc data import removes. ' +
     'Times and ids are exported too; svc data import leaves them to the server. ' +
     'Events that came from an iCalendar file, and contacts that came from a vCard file, are written as they were there, apart from what was changed.',

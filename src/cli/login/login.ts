@@ -14,7 +14,7 @@ export const login = command({
     'Asks for what is missing. The token is stored in credentials.json in the configuration folder, readable by you only; ' +
     'the password is not stored. Without an address it signs in to the last server of the profile.\n\n' +
     'Without a terminal, give --username and --password-stdin, and --code-stdin for a second factor. A script that runs on a machine of its own, such ' +
-    'as a CI runner, needs no sign-in: svc token mint makes a token for it, and every command uses the environment variables SVC_URL and SVC_TOKEN.',
+    'as a CI runner, needs no sign-in: svc token mint makes a token for it, and the commands of the client use the environment variables SVC_URL and SVC_TOKEN.',
   needs: 'nothing',
   args: { url: { summary: 'address of the server', optional: true } },
   flags: {

@@ -15,7 +15,7 @@ import { clientNote, differenceText, documentOf, failureLines, isEmpty } from '.
 
 export const rewind = command({
   name: 'rewind',
-  summary: 'Take the files and rows of one account back to an earlier moment',
+  summary: 'Rewind the files and rows of one account to an earlier moment',
   details:
     'Shows what would change. With --apply the present state is backed up first, then files and rows become as they were at that moment: ' +
     'deleted ones return, changed ones get their earlier content, and newer ones are removed, files to the trash. The output names the command that undoes it.\n\n' +

@@ -35,7 +35,7 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'svc-backup.timer': 'systemd-backup/svc-backup.timer',
     },
     next: [
-      'sudo install -d -m 0700 -o {{user}} -g {{user}} /var/backups/svc',
+      'sudo install -d -m 0700 -o {{user}} -g {{user}} /mnt/backup/svc',
       'sudo install -m 0644 svc-backup.service svc-backup.timer /etc/systemd/system/',
       'sudo systemctl daemon-reload && sudo systemctl enable --now svc-backup.timer',
       'sudo systemctl start svc-backup && journalctl -u svc-backup',
@@ -45,7 +45,7 @@ export const catalogue: Readonly<Record<string, Template>> = {
     summary: 'every change copied to a folder of backups',
     files: { 'svc-stream.service': 'systemd-stream/svc-stream.service' },
     next: [
-      'sudo install -d -m 0700 -o {{user}} -g {{user}} /var/backups/svc',
+      'sudo install -d -m 0700 -o {{user}} -g {{user}} /mnt/backup/svc',
       'sudo install -m 0644 svc-stream.service /etc/systemd/system/',
       'sudo systemctl daemon-reload && sudo systemctl enable --now svc-stream',
       asUser('backup stream --status'),
@@ -106,8 +106,9 @@ export const catalogue: Readonly<Record<string, Template>> = {
     next: [
       'npm pack, in a clone of svc, and put svc-*.tgz beside the Dockerfile',
       'docker build --tag svc .',
-      'docker run --detach --name svc --publish 127.0.0.1:{{port}}:8420 --volume svc-data:/var/lib/svc svc',
+      'docker run --detach --name svc --publish 127.0.0.1:{{port}}:8420 --volume svc-data:/var/lib/svc --volume svc-backups:/var/backups/svc svc',
       'docker exec --interactive --tty svc svc user add NAME --role admin',
+      "docker exec svc svc backup schedule '30 3 * * *' --to /var/backups/svc",
     ],
   },
   compose: {
@@ -121,6 +122,7 @@ export const catalogue: Readonly<Record<string, Template>> = {
       'npm pack, in a clone of svc, and put svc-*.tgz beside compose.yaml',
       'docker compose up --build --detach',
       'docker compose exec svc svc user add NAME --role admin',
+      "docker compose exec svc svc backup schedule '30 3 * * *' --to /var/backups/svc",
     ],
   },
   'compose-cluster': {

@@ -1,6 +1,8 @@
 import { makeFolder } from '../../host/folder-creation.ts'
 import { lstat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import process from 'node:process'
+import { quoted } from '../../base/shell-words.ts'
 import { streamDurably } from '../../host/durable-files.ts'
 import { command, flag } from '../command.ts'
 import { Exit } from '../exit.ts'
@@ -21,7 +23,7 @@ export const write = command({
   },
   examples: [
     'svc template write systemd --user svc --data-dir /srv/svc',
-    'svc template write caddy --host cloud.example.org --to /etc/caddy',
+    'svc template write caddy --host cloud.example.org --to proxy',
     'svc template write sample-app',
   ],
   async run({ io, globals, args, flags: { to = '.', force, ...given } }) {
@@ -33,7 +35,8 @@ export const write = command({
 
     const warning = warningFor(files, values)
     if (warning !== undefined) io.warn(warning)
-    const next = nextSteps(template, values)
+    const steps = nextSteps(template, values)
+    const next = resolve(to) === process.cwd() ? steps : [`cd ${quoted(to)}`, ...steps]
     const paths = files.map(({ path }) => path)
     io.print(paths.map((path) => `Wrote ${path}.`).join('\n'), { name: args.name, files: paths, values, next })
     if (!io.json) io.info(['Next:', ...next.map((line) => `  ${line}`)].join('\n'))

@@ -21,7 +21,7 @@ export const mint = command({
   examples: [
     'svc token mint --user ada --ttl 15m',
     'SVC_URL=http://127.0.0.1:8420 SVC_TOKEN=$(svc token mint --user ci --name nightly) svc files ls',
-    'SVC_TOKEN=$(svc token mint --user ci --allow code) svc component save menu menu.js',
+    'SVC_URL=http://127.0.0.1:8420 SVC_TOKEN=$(svc token mint --user ci --allow code) svc component save menu menu.js',
   ],
   async run({ io, domain: { accounts }, flags: { user, ttl = 15 * MINUTE, name, allow } }) {
     if (user === undefined) throw usage('Give the user of the token: --user NAME.')

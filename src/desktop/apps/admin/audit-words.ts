@@ -102,7 +102,7 @@ const words = catalogue(en, {
   'user.unlocked': 'Konto entsperrt',
   'user.exported': 'Konto exportiert',
   'user.imported': 'Konto importiert',
-  'user.rewound': 'Konto zurückgesetzt',
+  'user.rewound': 'Konto auf einen früheren Stand zurückgesetzt',
   'user.removed': 'Konto entfernt',
   'setup.done': 'Erster Administrator erstellt',
   'maintenance.on': 'Wartung gestartet oder geändert',

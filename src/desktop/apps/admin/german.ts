@@ -245,7 +245,7 @@ export const german: Translation<typeof english> = {
   to_resume: 'Den Zeitplan nach einer Wiederherstellung fortsetzen:',
   to_restore: 'Die neueste Sicherung in einem neuen Ordner wiederherstellen:',
   paused: 'pausiert, seit diese Installation wiederhergestellt wurde',
-  stream: 'Stream',
+  stream: 'Änderungsstrom',
   stream_running: 'läuft',
   stream_ended: 'beendet',
   stream_at: (when) => `gespeichert bis ${when}`,

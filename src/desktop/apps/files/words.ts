@@ -285,7 +285,7 @@ export const words = catalogue(
     pdf_page_broken: 'Eine Seite dieser Datei ist beschädigt und kann nicht angezeigt werden.',
     zoom: 'Zoom',
     view: 'Ansicht',
-    fit: 'Ganz',
+    fit: 'Einpassen',
     whole: 'Ganzes Bild anzeigen',
     start_show: 'Diashow starten',
     stop_show: 'Diashow beenden',

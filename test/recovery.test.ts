@@ -1,35 +1,64 @@
-import { open, readFile, rm, cp, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { chmod, cp, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { root } from './shape/repository.ts'
 import { bytesOf } from './support/contents.ts'
 import { done } from './support/outside.ts'
-import { badDayPages, pageText, stepsOf } from './support/pages.ts'
+import { recoveryPages, pageText, stepsOf } from './support/pages.ts'
 import { folderOfFile, folderOfTest } from './support/server.ts'
 import { runShell } from './support/shell.ts'
 import { fill, smallDisk } from './support/small-disk.ts'
 
-// Each page about a bad day is run as written, on an installation to which that happened.
+// Each page of the recovery is run as written, on an installation to which that happened.
 
 const PASSWORD = 'analytical engine'
 const CAT = bytesOf(100_000, 1)
 const DOG = bytesOf(100_000, 2)
 
-/** Stands for the machine: `systemctl` starts and stops one server, `as` signs in for the commands of users. */
+/** The user `svc`: a real one where tests may become another user, who can run svc. */
+const OWNER = 65_531
+const asOwner = ['setpriv', `--reuid=${OWNER}`, `--regid=${OWNER}`, '--clear-groups']
+const isReal =
+  process.getuid?.() === 0 &&
+  spawnSync(asOwner[0]!, [...asOwner.slice(1), process.execPath, join(root, 'bin/svc.js'), '--version']).status === 0
+if (!isReal) console.log('The owner of the data directory is the user of the tests: no other can run svc here.')
+const owner = isReal ? OWNER : process.getuid!()
+
+/** The line that the pages ask their reader to enter first. */
+const [FIRST = ''] = /^svc\(\) .*$/m.exec(pageText('src/docs/recovery.md')) ?? []
+
+/**
+ * Stands for the machine: `sudo` keeps nothing of the environment and answers the question for a passphrase, `systemctl` starts and
+ * stops one server, `as` signs in for the commands of users, and `admin` goes on with those of the machine.
+ */
 const MACHINE = `
-sudo() { "$@"; }
-systemctl() {
-  if [ "$1" = stop ]; then
-    [ -e "$HOME/ready.json" ] || return 0
-    kill "$(ready pid)"
-    while [ -e "$HOME/ready.json" ]; do sleep 0.05; done
+sudo() {
+  if [ "$1" = -u ]; then
+    shift 2
+    case " $* " in *" --encrypt "*) set -- "$@" --passphrase-file "$HOME/owner/passphrase";; esac
+    ${isReal ? asOwner.join(' ') : ''} env -i PATH="$PATH" HOME="$HOME/owner" LANG="$LANG" "$@"
+  elif [ "$1" = install ]; then
+    "\${@/#svc/${owner}}"
   else
-    svc serve --port 0 --ready-file "$HOME/ready.json" > "$HOME/log" 2>&1 &
-    while ! [ -e "$HOME/ready.json" ]; do kill -0 $! && sleep 0.05 || return 1; done
+    "$@"
   fi
 }
-ready() { grep -o "$1"'":[^,]*' "$HOME/ready.json" | cut -d: -f2- | tr -d '"'; }
-as() { export SVC_URL="$(ready url)" SVC_TOKEN="$(svc token mint --user "$1")"; }
+systemctl() {
+  if [ "$1" = stop ] || [ "$1" = disable ]; then
+    [ -e "$HOME/owner/ready.json" ] || return 0
+    kill "$(ready pid)"
+    while [ -e "$HOME/owner/ready.json" ]; do sleep 0.05; done
+  else
+    sudo -u svc svc serve --data-dir /var/lib/svc --port 0 --ready-file "$HOME/owner/ready.json" > "$HOME/log" 2>&1 &
+    while ! [ -e "$HOME/owner/ready.json" ]; do kill -0 $! && sleep 0.05 || return 1; done
+  fi
+}
+ready() { grep -o "$1"'":[^,]*' "$HOME/owner/ready.json" | cut -d: -f2- | tr -d '"'; }
+admin() { eval '${FIRST}'; }
+as() { export SVC_URL="$(ready url)" SVC_TOKEN="$(admin; svc token mint --user "$1")"; unset -f svc; }
 status() { curl -s -o /dev/null -w '%{http_code}\n' "$(ready url)/api/sync/files.php?action=manifest" -H "authorization: Bearer $1"; }
+admin
 `
 
 const used = await folderOfFile()
@@ -46,25 +75,33 @@ beforeAll(async () => {
       users: [...users, { username: 'root', password: PASSWORD }].map((user) => ({ ...user, role: 'admin' })),
     }),
   )
-  const data = join(used, 'srv-svc')
+  const data = join(used, 'data')
   await done(data, 'seed', join(used, 'seed.json'))
   await done(data, 'backup', 'schedule', '30 3 * * *', '--to', join(used, 'backups'))
   await done(data, 'backup', 'create')
+  await chmod(used, 0o755)
+  spawnSync('chown', ['-R', `${owner}`, used])
 })
 
 async function machine({ srv }: { srv?: string } = {}) {
   const home = await folderOfTest()
-  const prefix = srv ?? join(home, 'srv-')
-  await cp(join(used, 'srv-svc'), `${prefix}svc`, { recursive: true })
+  const prefix = srv ?? join(home, 'lib-')
+  await chmod(home, 0o755)
+  for (const name of ['owner', 'tmp', 'large']) await mkdir(join(home, name))
+  await writeFile(join(home, 'owner/passphrase'), 'correct horse battery staple\n')
+  await cp(join(used, 'data'), `${prefix}svc`, { recursive: true })
   await cp(join(used, 'backups'), join(home, 'backups'), { recursive: true })
+  const owned = ['owner', 'tmp', 'backups'].map((name) => join(home, name))
+  spawnSync('chown', ['-R', `${owner}:${owner}`, `${prefix}svc`, ...owned])
   const localized = (line: string): string =>
     line
       .replaceAll('/mnt/backup/svc', join(home, 'backups'))
-      .replaceAll('/srv/svc-large', join(home, 'large'))
-      .replaceAll('/srv/', prefix)
-  const at = { home, cwd: home, env: { SVC_DATA_DIR: `${prefix}svc` } }
+      .replaceAll('/mnt/large', join(home, 'large'))
+      .replaceAll('/var/tmp', join(home, 'tmp'))
+      .replaceAll('/var/lib/', prefix)
+  const at = { home, cwd: home, env: {} }
   const run = async (script: string) => {
-    const { code, stdout, stderr } = await runShell(MACHINE + localized(script), at)
+    const { code, stdout, stderr } = await runShell(localized(MACHINE + script), at)
     expect([script, code, stderr]).toEqual([script, 0, stderr])
     return stdout
   }
@@ -100,7 +137,10 @@ async function expectFiles({ run, home }: Machine, ...users: string[]) {
 const ID = '20261126-031500-a1b2'
 
 const days: Record<string, Day> = {
-  'bad-days': { after: ({ run }) => run('svc doctor') },
+  recovery: {
+    happens: ({ home }) => rm(join(home, 'backups'), { recursive: true }),
+    after: ({ run }) => run('svc backup verify latest'),
+  },
   'disk-died': {
     happens: ({ data }) => rm(data, { recursive: true }),
     after: (on) => expectFiles(on, 'ada', 'bob'),
@@ -145,7 +185,7 @@ const days: Record<string, Day> = {
         `systemctl start svc; as ada; echo "$SVC_TOKEN" > token; echo encrypted | svc files put - /Photos/cat.jpg
         svc files rm /Photos/dog.jpg --yes`,
       ),
-    first: { 'svc versions /Photos/cat.jpg': 'as ada' },
+    first: { 'svc versions /Photos/cat.jpg': 'as ada', 'svc backup list --from /mnt/backup/svc': 'admin' },
     async after(on, outputs) {
       expect(await on.run('status "$(cat token)"')).toBe('401\n')
       expect(outputs['svc trash list']).toContain('/Photos/dog.jpg')
@@ -160,40 +200,46 @@ const days: Record<string, Day> = {
     happens: ({ run }) =>
       run(
         `systemctl start svc; as ada; svc files rm /Photos/dog.jpg --yes; svc trash empty --yes
-        svc files rm /Photos/cat.jpg --yes; svc user remove bob --yes`,
+        svc files rm /Photos/cat.jpg --yes; admin; svc user remove bob --yes`,
       ),
-    first: { 'svc trash list': 'as ada' },
+    first: { 'svc trash list': 'as ada', 'svc backup list --from /mnt/backup/svc': 'admin' },
     async after(on) {
-      await on.run('as ada; svc files put recovered/dog.jpg /Photos/')
+      await on.run('as ada; svc files put /var/tmp/recovered/dog.jpg /Photos/')
       await expectFiles(on, 'ada', 'bob')
     },
   },
   'full-disk': {
     async where() {
       const disk = await smallDisk(16 << 20)
-      return 'reason' in disk ? {} : { srv: `${disk.folder}/` }
+      if ('reason' in disk) return {}
+      // The owner of the data directory must come to it.
+      for (const folder of [dirname(disk.folder), disk.folder]) await chmod(folder, 0o755)
+      return { srv: `${disk.folder}/` }
     },
     async happens({ run, data }) {
       await run('systemctl start svc')
       await writeFile(join(data, 'svc.db.before-upgrade'), Buffer.alloc(2 << 20))
-      if (!data.endsWith('srv-svc')) await fill(join(data, '..'))
+      if (!data.endsWith('lib-svc')) await fill(join(data, '..'))
     },
     ends: process.getuid?.() === 0 ? { 'svc doctor': 1 } : {},
     async after({ run }) {
       expect(await run('svc config get quota.default')).toContain('10')
-      await run('unset SVC_TOKEN; SVC_DATA_DIR=/srv/svc-large; svc user list')
+      await run('svc user list --data-dir /mnt/large/svc')
     },
   },
   'moved-server': {
+    first: { 'sudo install -d -m 0700 -o svc -g svc /var/lib/svc': 'mv /var/lib/svc /var/lib/svc-old' },
     happens: ({ run }) => run('systemctl start svc; svc token mint --user ada --ttl 1d > token'),
     async after(on) {
       expect(await on.run('status "$(cat token)"')).toBe('200\n')
-      expect(await on.run('svc maintenance status || true')).toContain('Moving to another machine.')
+      expect(await on.run('svc maintenance status --data-dir /var/lib/svc-old || true')).toContain(
+        'Moving to another machine.',
+      )
     },
   },
 }
 
-test.each(badDayPages)('%s helps on such a day', { timeout: 120_000 }, async (page) => {
+test.each(recoveryPages)('%s helps on such a day', { timeout: 120_000 }, async (page) => {
   const { where, happens, first = {}, ends = {}, after } = days[page.slice('src/docs/'.length, -'.md'.length)]!
   const on = await machine(await where?.())
   await happens?.(on)
@@ -201,7 +247,7 @@ test.each(badDayPages)('%s helps on such a day', { timeout: 120_000 }, async (pa
   const mark = '--8<-- next --8<--'
   const lines = steps.map(({ command }) => `${first[command] ?? ':'}\n${command}\necho "$? ${mark}"`)
   const script = lines.join('\n').replaceAll(ID, '"$(ls /mnt/backup/svc/snapshots | tail -n 1 | cut -d . -f 1)"')
-  const { stdout, stderr } = await runShell(MACHINE + on.localized(script), on.at)
+  const { stdout, stderr } = await runShell(on.localized(MACHINE + script), on.at)
   const results = stdout.split(`${mark}\n`)
   const outputs: Outputs = {}
   for (const [index, { command }] of steps.entries()) {
