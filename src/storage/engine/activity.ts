@@ -18,7 +18,7 @@ export function countTransactions(transaction: Transaction, activity: DatabaseAc
   }
   return {
     ...transaction,
-    begin: (scopes) => timed(transaction.begin(scopes), 'beginSeconds'),
+    begin: (scopes, isBrief) => timed(transaction.begin(scopes, isBrief), 'beginSeconds'),
     async commit() {
       await timed(transaction.commit(), 'commitSeconds')
       activity.commits += 1

@@ -1,13 +1,14 @@
 import type { Database, Writer, WriteScope } from './database.ts'
 import { collectNotifications, type BareWriter, type Notifications, type Notification } from './notifications.ts'
 import { nextTurn } from './event-loop.ts'
+import { makeHeldScopes, type HeldScopes } from './held-scopes.ts'
 
 // Units of work that wait at the same moment share one transaction and its flush.
 
 export interface Transaction {
   readonly writer: BareWriter
-  /** Waits until nobody else writes within these scopes. Throws `Busy` after too long. */
-  begin(scopes: readonly WriteScope[]): Promise<void>
+  /** Waits until nobody else writes within these scopes. Throws `Busy` after too long, `isBrief` after a moment. */
+  begin(scopes: readonly WriteScope[], isBrief?: boolean): Promise<void>
   /** Whether it can still be committed: an engine may have rolled back by itself. */
   isOpen(): boolean
   /** Durable when it resolves. Throws if the engine rolled back instead. */
@@ -18,6 +19,8 @@ export interface Transaction {
   fromEngineError(error: unknown): unknown
   /** Whether a unit failed with an error of `base/errors.ts` because of a concurrent one, and may succeed when it runs again. */
   isConflict?(error: unknown): boolean
+  /** Whether an error of `base/errors.ts` says that somebody else holds what the scopes lock. */
+  isHeld?(error: unknown): boolean
 }
 
 interface Unit {
@@ -58,9 +61,10 @@ const ownerOf = (unit: Unit): unknown =>
   unit.scope === 'instance' ? unit : (unit.scope.accounts?.[0] ?? unit.scope.rooms?.[0] ?? unit)
 
 /**
- * Moves the next group out of the queue: units in order, but the first of each account or room before all second ones.
+ * Moves the next group out of the queue: units in order, but the first of each account or room before all second ones. A
+ * unit whose scope is held comes alone, so that others do not wait with it.
  */
-function takeGroup(queue: Unit[]): Unit[] {
+function takeGroup(queue: Unit[], held: HeldScopes): Unit[] {
   const counts = new Map<unknown, number>()
   for (const unit of queue) {
     const owner = ownerOf(unit)
@@ -68,7 +72,8 @@ function takeGroup(queue: Unit[]): Unit[] {
     counts.set(owner, unit.rank + 1)
   }
   queue.sort((a, b) => a.rank - b.rank)
-  return queue.splice(0, GROUP)
+  const apart = queue.slice(0, GROUP).findIndex(({ scope }) => held.has(scope))
+  return queue.splice(0, apart === -1 ? GROUP : Math.max(apart, 1))
 }
 
 /**
@@ -110,10 +115,34 @@ async function runGroup(
   return outcome
 }
 
+interface ApartParts {
+  transaction: Transaction
+  held: HeldScopes
+  tryGroup(group: Unit[], isBrief: boolean): Promise<{ reason: unknown } | undefined>
+  refuse(group: readonly Unit[], reason: unknown): Promise<void>
+}
+
+/** Commits the units of a group that waited in vain one by one, and refuses those whose own scope is held. */
+async function commitApart({ transaction, held, tryGroup, refuse }: ApartParts, group: Unit[], reason: unknown) {
+  try {
+    await transaction.begin([{}], true)
+    await transaction.rollback()
+  } catch {
+    // A unit for the instance keeps out all of them.
+    return refuse(group, reason)
+  }
+  for (const unit of group) {
+    const failed = held.has(unit.scope) ? { reason } : await tryGroup([unit], true)
+    if (failed && transaction.isHeld?.(failed.reason)) held.add(unit.scope)
+    if (failed) await refuse([unit], failed.reason)
+  }
+}
+
 /** `Database.write` with one transaction: units queue up, and those waiting together are committed together. */
 export function makeGroups(transaction: Transaction, publish: Notifications['publish']) {
   const queue: Unit[] = []
   const units = { begun: 0, ended: 0 }
+  const held = makeHeldScopes()
   let running: Promise<void> | undefined
 
   /** Waits while more units arrive with every turn of the event loop, so that concurrent requests share a commit. */
@@ -143,28 +172,45 @@ export function makeGroups(transaction: Transaction, publish: Notifications['pub
   }
 
   /** Runs and commits a group. Returns the notifications for this process. Throws if nothing was committed. */
-  async function commitGroup(group: Unit[]): Promise<readonly Notification[]> {
+  async function commitGroup(group: Unit[], isBrief: boolean): Promise<readonly Notification[]> {
     const { writer, collected } = collectNotifications(transaction.writer)
     await clear()
-    await transaction.begin(group.map(({ scope }) => scope))
+    await transaction.begin(
+      group.map(({ scope }) => scope),
+      isBrief,
+    )
+    for (const { scope } of group) held.delete(scope)
     const { settle, kept } = await runGroup({ transaction, writer, queue }, group, reject)
     await (kept ? transaction.commit() : transaction.rollback())
     for (const end of settle) end()
     return kept ? collected() : []
   }
 
+  /** Commits a group. Returns the reason if nothing was. */
+  async function tryGroup(group: Unit[], isBrief: boolean): Promise<{ reason: unknown } | undefined> {
+    try {
+      publish(await commitGroup(group, isBrief))
+      return undefined
+    } catch (error) {
+      return { reason: transaction.fromEngineError(error) }
+    }
+  }
+
+  async function refuse(group: readonly Unit[], reason: unknown): Promise<void> {
+    for (const unit of group) reject(unit, reason)
+    await clear().catch(() => undefined)
+  }
+
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       await moreUnits()
-      const taken = takeGroup(queue)
+      const taken = takeGroup(queue, held)
       const group = [...taken]
-      try {
-        publish(await commitGroup(group))
-      } catch (error) {
-        const reason = transaction.fromEngineError(error)
-        for (const unit of group) reject(unit, reason)
-        await clear().catch(() => undefined)
-      }
+      const isKnown = held.has(group[0]!.scope)
+      const failed = await tryGroup(group, isKnown)
+      const isApart = failed && !isKnown && group[0]!.scope !== 'instance' && transaction.isHeld?.(failed.reason)
+      if (isApart) await commitApart({ transaction, held, tryGroup, refuse }, group, failed.reason)
+      else if (failed) await refuse(group, failed.reason)
       queue.unshift(...taken.slice(group.length))
       units.ended += group.length
     }

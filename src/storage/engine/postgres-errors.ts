@@ -44,6 +44,10 @@ export function isStale(error: unknown): boolean {
 export const isConflict = (error: unknown): boolean =>
   isStale(error) || (error instanceof Busy && error.cause instanceof Error && CONFLICT.has(errorCode(error.cause)))
 
+/** Whether a converted error came from a lock that somebody else held for too long. */
+export const isHeld = (error: unknown): boolean =>
+  error instanceof Busy && error.cause instanceof Error && errorCode(error.cause) === LOCK_NOT_AVAILABLE
+
 const isUnreached = (error: Error): boolean => UNREACHED.has(errorCode(error)) || LOST.test(error.message)
 
 export function fromPostgresError(error: unknown): unknown {

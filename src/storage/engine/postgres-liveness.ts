@@ -21,27 +21,41 @@ interface Pending {
 /** `working`: the server executes a query for this connection. `idle`: it does not, or does not know the connection. */
 type Finding = 'working' | 'idle' | 'unreachable'
 
-/** Asks over another connection to its host what the server does for this one. */
-async function probe(hosts: PostgresHosts, client: pg.ClientBase): Promise<Finding> {
+interface Activity {
+  /** The process of the connection that asked. */
+  own: number
+  state: string | null
+  /** What the server process waits for. */
+  event: string | null
+}
+
+/** Asks over another connection to its host what the server does for this one; `isOwn` if the answer is about it. */
+async function activityOf(hosts: PostgresHosts, client: pg.ClientBase): Promise<Activity & { isOwn: boolean }> {
   const config = hosts.configFor(client)
   const limit = Math.min(config.connectionTimeoutMillis ?? ANSWER_MS, ANSWER_MS)
   const other = new pg.Client({ ...config, connectionTimeoutMillis: limit, query_timeout: limit })
   other.on('error', () => undefined)
   try {
     await other.connect()
-    const { rows } = await other.query<{ own: number; state: string | null }>(
-      'select pg_backend_pid() as own, (select state from pg_stat_activity where pid = $1) as state',
+    const { rows } = await other.query<Activity>(
+      `select pg_backend_pid() as own, a.state, a.wait_event as event
+       from (select 1) one left join pg_stat_activity a on a.pid = $1`,
       [processIdOf(client)],
     )
-    const { own, state } = rows[0]!
     // A pooler assigns its own process IDs.
-    if (own !== processIdOf(other) || state === 'disabled') return 'working'
-    return state === 'active' ? 'working' : 'idle'
+    return { ...rows[0]!, isOwn: rows[0]!.own === processIdOf(other) }
+  } finally {
+    other.end().catch(() => undefined)
+  }
+}
+
+async function probe(hosts: PostgresHosts, client: pg.ClientBase): Promise<Finding> {
+  try {
+    const { state, isOwn } = await activityOf(hosts, client)
+    return !isOwn || state === 'disabled' || state === 'active' ? 'working' : 'idle'
   } catch (error) {
     // An SQLSTATE proves that the server is up, even if it refuses the connection.
     return /^[0-9A-Z]{5}$/.test(errorCode(error)) ? 'working' : 'unreachable'
-  } finally {
-    other.end().catch(() => undefined)
   }
 }
 
@@ -84,6 +98,12 @@ export function makeLivenessCheck(hosts: PostgresHosts, silence = SILENCE_MS) {
         pending.delete(entry)
       }
     },
+    /** Whether the server has committed for this client, and waits for a standby; false if that cannot be found out. */
+    waitsForStandby: (client: pg.ClientBase): Promise<boolean> =>
+      activityOf(hosts, client).then(
+        ({ isOwn, event }) => isOwn && event === 'SyncRep',
+        () => false,
+      ),
     close: () => clearInterval(timer),
   }
 }

@@ -29,6 +29,15 @@ function union(scopes: readonly WriteScope[]) {
   return { accounts, rooms, memberFeeds, locks }
 }
 
+/** Waits in a transaction of its own until no unit for the instance runs, at most `patience` ms. */
+export const sharedLockStatements = (patience: number): string =>
+  [
+    'begin',
+    `set local lock_timeout = ${patience}`,
+    `select pg_advisory_xact_lock_shared(${WRITERS_LOCK})`,
+    'commit',
+  ].join(';')
+
 /** Statements that begin a transaction and wait until nobody else writes within the scopes. */
 export function beginStatements(scopes: readonly WriteScope[]): string[] {
   // Set whatever the default is: after the wait for the locks, each statement must see what was committed before it.

@@ -1,27 +1,30 @@
 import type pg from 'pg'
-import { errorCode } from '../../base/errors.ts'
+import { Busy, errorCode } from '../../base/errors.ts'
 import { countTransactions } from './activity.ts'
 import type { DatabaseActivity } from './database.ts'
 import type { Transaction } from './group-commit.ts'
 import type { BareWriter, Notifications } from './notifications.ts'
 import type { ConnectionCheck } from './postgres-connection-check.ts'
 import { PostgresConnection } from './postgres-connections.ts'
-import { fromPostgresError, isConflict, isStale } from './postgres-errors.ts'
+import { fromPostgresError, isConflict, isHeld, isStale } from './postgres-errors.ts'
 import type { PostgresHosts } from './postgres-hosts.ts'
 import type { LivenessCheck } from './postgres-liveness.ts'
-import { beginStatements } from './postgres-scopes.ts'
+import { beginStatements, sharedLockStatements } from './postgres-scopes.ts'
 import { makeLanes } from './write-lanes.ts'
 
 /** Connections of one process for units with a scope; the others share one. */
 const LANES = 4
 /** How long a server that hangs in a transaction blocks the others. */
 const HANG_LIMIT_MS = 30_000
-/** How long a commit of units with a scope may take. Those for the instance may check references of many rows. */
-const COMMIT_PATIENCE_MS = 10_000
+/** How long a unit waits for locks that were known to be held; ms. */
+const BRIEF_MS = 250
 /** SQLSTATE of a write in a read-only transaction. */
 const READ_ONLY = '25006'
 
+const unconfirmed = () => new Busy('The database does not confirm what is written. Try again in a moment.')
+
 interface Parts {
+  read: PostgresConnection
   config: pg.ClientConfig
   hosts: PostgresHosts
   check: ConnectionCheck
@@ -29,7 +32,9 @@ interface Parts {
   /** How long a transaction waits for a lock; ms. */
   patience: number
   /** How long a commit may take; ms. */
-  commitPatience?: number
+  commitPatience: number
+  /** Whether one that takes longer and waits for no standby is waited for: it may check references of many rows. */
+  isUnhurried?: boolean
   activity: DatabaseActivity
 }
 
@@ -62,6 +67,7 @@ function makeWriterConnection({ config, hosts, check, liveness, patience }: Part
     asking,
     discard,
     isConnected: () => client !== undefined,
+    waitsForStandby: async () => client !== undefined && liveness.waitsForStandby(client),
     isOpen: () => isOpen,
     opened: () => void (isOpen = true),
     ended: () => void (isOpen = false),
@@ -127,11 +133,37 @@ function makeWriting(parts: Parts) {
     })
   }
 
+  /** Whether a commit is under way, perhaps one that nobody waits for any more. */
+  let isCommitting = false
+  /**
+   * The result of a commit. A commit that waits for a standby has no other limit. It is left alone then, and no other begins before
+   * it ends: its backend would keep its locks and its connection slot even if it were closed.
+   */
+  async function withinPatience(committed: Promise<string>): Promise<string> {
+    const isOver = async () => !parts.isUnhurried || (await connection.waitsForStandby())
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<never>((_, reject) => {
+      const look = async () => {
+        if (await isOver()) reject(unconfirmed())
+        else if (isCommitting) wait()
+      }
+      const wait = () => void (timer = setTimeout(() => void look(), parts.commitPatience))
+      wait()
+    })
+    try {
+      return await Promise.race([committed, limit])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   const transaction: Transaction = {
     writer,
-    async begin(scopes) {
+    async begin(scopes, isBrief = false) {
+      if (isCommitting) throw unconfirmed()
       const wasConnected = connection.isConnected()
-      const statements = beginStatements(scopes).join(';')
+      const [first, ...locks] = beginStatements(scopes)
+      const statements = [first, ...(isBrief ? [`set local lock_timeout = ${BRIEF_MS}`] : []), ...locks].join(';')
       try {
         await begin(statements)
       } catch (error) {
@@ -143,31 +175,31 @@ function makeWriting(parts: Parts) {
     },
     isOpen,
     async commit() {
-      // A commit that waits for a standby has no other limit. Its outcome is unknown, as with a lost connection.
-      const limit = parts.commitPatience === undefined ? undefined : setTimeout(discard, parts.commitPatience)
-      // After an error the connection may be in any state.
-      const tag = await asking
+      isCommitting = true
+      const committed = asking
         .exec('commit')
         .catch((error: unknown) => {
+          // The connection may be in any state.
           discard()
           throw error
         })
-        .finally(() => clearTimeout(limit))
-      connection.ended()
+        .finally(() => (isCommitting = false))
+      const tag = await withinPatience(committed).finally(connection.ended)
       // COMMIT of a transaction with a failed statement rolls back without an error (PostgreSQL documentation, COMMIT).
       if (tag !== 'COMMIT') throw new Error(`Postgres answered COMMIT with ${tag}: nothing was kept.`)
     },
     rollback,
     fromEngineError: fromPostgresError,
     isConflict,
+    isHeld,
   }
   return { transaction: countTransactions(transaction, parts.activity), close: connection.close }
 }
 
 /** The write transactions of this process. `publish` gets the notifications of each commit. */
 export function makeWriters(parts: Parts, publish: Notifications['publish']) {
-  const alone = makeWriting(parts)
-  const scoped = Array.from({ length: LANES }, () => makeWriting({ ...parts, commitPatience: COMMIT_PATIENCE_MS }))
+  const alone = makeWriting({ ...parts, isUnhurried: true })
+  const scoped = Array.from({ length: LANES }, () => makeWriting(parts))
   const lanes = makeLanes(
     alone.transaction,
     scoped.map(({ transaction }) => transaction),
@@ -175,6 +207,8 @@ export function makeWriters(parts: Parts, publish: Notifications['publish']) {
   )
   return {
     ...lanes,
+    /** Throws if no unit could begin. Not in a lane, where it could wait for the locks of an account. */
+    check: async (): Promise<void> => void (await parts.read.exec(sharedLockStatements(parts.patience))),
     close: async (): Promise<void> => void (await Promise.all([alone, ...scoped].map((writing) => writing.close()))),
   }
 }

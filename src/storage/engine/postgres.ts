@@ -23,6 +23,8 @@ import { makeWriters } from './postgres-writers.ts'
 const OLDEST = 140_000
 /** How long a writer waits for the lock of another server. */
 const LOCK_PATIENCE_MS = 10_000
+/** How long a commit may wait for a standby. */
+const COMMIT_PATIENCE_MS = 10_000
 const CONNECT_PATIENCE_MS = 5_000
 /** Idle time before TCP keep-alive probes, so that a server that vanished does not hold the lock for hours. */
 const KEEP_ALIVE_MS = 30_000
@@ -61,9 +63,10 @@ async function assertFit(pool: pg.Pool): Promise<void> {
   if (encoding !== 'UTF8') throw new Error(`The database has the encoding ${encoding}: create one with UTF8.`)
 }
 
-/** Time limits in ms: for the writers' lock, for a connection, and before a query without a response is checked. */
+/** Time limits in ms: for the writers' lock, for a commit, for a connection, and before a query without a response is checked. */
 interface Limits {
   lock?: number
+  commit?: number
   connect?: number
   silence?: number | undefined
 }
@@ -111,6 +114,7 @@ export async function openPostgres(
   url: string,
   {
     lock = LOCK_PATIENCE_MS,
+    commit = COMMIT_PATIENCE_MS,
     connect = CONNECT_PATIENCE_MS,
     silence,
     hasLeft = false,
@@ -141,11 +145,11 @@ export async function openPostgres(
   const otherProcesses = makePostgresListener(config, hosts, { ...notifications, receive: peers.receive })
   const notifier = makePostgresNotifier((statements) => read.exec(statements))
   const activity = noActivity()
-  const writers = makeWriters({ config, hosts, check, liveness, patience: lock, activity }, (committed) => {
+  const patience = { patience: lock, commitPatience: commit }
+  const writers = makeWriters({ read, config, hosts, check, liveness, ...patience, activity }, (committed) => {
     notifications.publish(committed)
     notifier.send(committed)
   })
-  const { write } = writers
   let closed: Promise<void> | undefined
 
   const snapshot = async <T>(unit: (at: Reader) => Promise<T>): Promise<T> => {
@@ -157,7 +161,7 @@ export async function openPostgres(
 
   return {
     read,
-    write,
+    write: writers.write,
     listen(topic, listener) {
       notifications.listen(topic, listener)
       otherProcesses.begin()
@@ -175,9 +179,9 @@ export async function openPostgres(
     }),
     onMoved: check.onMoved,
     onFailure: () => undefined,
-    watch: () => ({ write, settle: () => Promise.resolve(undefined) }),
+    watch: () => ({ write: writers.write, settle: () => Promise.resolve(undefined) }),
     ...maintenanceOf(read),
-    check: () => write({}, () => Promise.resolve()),
+    check: writers.check,
     close: () =>
       (closed ??= writers.idle().then(async () => {
         await notifier.idle()
