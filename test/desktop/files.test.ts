@@ -105,6 +105,57 @@ test('a taken name is asked about, and nothing is overwritten unasked', async ()
   expect(await versions.list(person.id, '/plan.txt')).toHaveLength(2)
 })
 
+test('an item that replaces another is put back with it, and nothing is lost if it cannot be moved', async () => {
+  const person = await world.person()
+  await put(person.id, '/Photos/Photos/inner.txt', 'inner')
+  await put(person.id, '/Photos/outer.txt', 'outer')
+  await put(person.id, '/Photos/plan.txt', 'new')
+  await put(person.id, '/plan.txt', 'old')
+  const visited = await world.enter(person)
+  const { page } = visited
+  const frame = await visited.open('files', 'Files')
+  const dialog = frame.getByRole('dialog', { name: 'Name already in use' })
+  const moveUp = async (name: string, key = 'Control+x') => {
+    await item(frame, 'Photos').dblclick()
+    await item(frame, 'plan.txt').waitFor()
+    await item(frame, name).click()
+    await page.keyboard.press(key)
+    await page.keyboard.press('Backspace')
+    await item(frame, 'outer.txt').waitFor({ state: 'detached' })
+    await item(frame, 'Photos').click()
+    await page.keyboard.press('Control+v')
+    await dialog.waitFor()
+  }
+  // A folder cannot be replaced by a part of itself.
+  for (const key of ['Control+x', 'Control+c']) {
+    await moveUp('Photos', key)
+    expect(await dialog.getByRole('button', { name: 'Replace' }).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Skip' }).click()
+  }
+  expect(await trashOf(person.id)).toEqual([])
+
+  await moveUp('plan.txt')
+  // The move is refused when the replaced file is in the trash already.
+  await page.route('**/api/filesystem.php?action=move*', (route) =>
+    route.fulfill({ status: 400, json: { ok: false, code: 'too_many_files', error: 'No.' } }),
+  )
+  await dialog.getByRole('button', { name: 'Replace' }).click()
+  await frame.getByText('You have reached the limit of files and folders.').waitFor()
+  await expect.poll(() => trashOf(person.id)).toEqual([])
+  expect(await textOf(person.id, '/plan.txt')).toBe('old')
+  expect(await textOf(person.id, '/Photos/plan.txt')).toBe('new')
+  await page.unroute('**/api/filesystem.php?action=move*')
+
+  await moveUp('plan.txt')
+  await dialog.getByRole('button', { name: 'Replace' }).click()
+  await frame.getByText('Moved to “My files”.').waitFor()
+  expect(await textOf(person.id, '/plan.txt')).toBe('new')
+  await frame.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(() => trashOf(person.id)).toEqual([])
+  expect(await textOf(person.id, '/plan.txt')).toBe('old')
+  expect(await textOf(person.id, '/Photos/plan.txt')).toBe('new')
+})
+
 test('the trash shows what was deleted, brings it back, and empties itself only when told twice', async () => {
   const person = await world.person()
   for (const name of ['a.txt', 'b.txt', HOSTILE]) {

@@ -11,7 +11,7 @@ interface Question {
   name: string
   /** Whether more conflicts may follow. */
   many: boolean
-  /** A folder cannot be replaced by a file. */
+  /** A folder cannot be replaced by a file, nor by what it contains. */
   replaceable: boolean
   answer: (choice: Choice, forAll: boolean) => void
 }

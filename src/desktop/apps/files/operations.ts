@@ -81,35 +81,60 @@ export async function remove(items: readonly Item[]): Promise<void> {
   })
 }
 
-/** Moves or copies one item; asks if the name is taken. Returns its path, or undefined if skipped. */
-async function transferOne(
-  action: 'filesystem.move' | 'filesystem.copy',
-  from: string,
-  to: string,
-  decide: (name: string) => Promise<Choice>,
-): Promise<string | undefined> {
+type TransferAction = 'filesystem.move' | 'filesystem.copy'
+
+interface Transferred {
+  from: string
+  to: string
+  /** ID of the replaced item in the trash. */
+  replaced?: number | undefined
+}
+
+const restoreReplaced = (id: number | undefined): Promise<unknown> =>
+  id === undefined ? Promise.resolve() : bridge.call('trash.restore', { id })
+
+/** Moves the item at `to` to the trash and puts another in its place. If that fails, it is restored. */
+async function replaceOne(action: TransferAction, from: string, to: string): Promise<Transferred> {
+  await bridge.call('filesystem.trash', { path: to })
+  // The newest entry comes first.
+  const replaced = (await bridge.call('trash.list', {})).items.find(({ path }) => path === to)?.id
   try {
     await bridge.call(action, { from, to })
-    return to
+  } catch (error) {
+    await restoreReplaced(replaced).catch(() => undefined)
+    throw error
+  }
+  return { from, to, replaced }
+}
+
+/** Moves or copies one item; asks if the name is taken. Undefined if skipped. */
+async function transferOne(
+  action: TransferAction,
+  from: string,
+  to: string,
+  decide: (path: string) => Promise<Choice>,
+): Promise<Transferred | undefined> {
+  try {
+    await bridge.call(action, { from, to })
+    return { from, to }
   } catch (error) {
     if (!isNameTaken(error)) throw error
   }
-  const choice = await decide(nameOf(to))
+  const choice = await decide(to)
   if (choice === 'skip') return undefined
-  let target = to
-  if (choice === 'both') target = join(parentOf(to), freeName(nameOf(to), await namesIn(parentOf(to))))
-  // Keep the replaced item in the trash.
-  else await bridge.call('filesystem.trash', { path: to })
-  await bridge.call(action, { from, to: target })
-  return target
+  if (choice === 'replace') return replaceOne(action, from, to)
+  const free = join(parentOf(to), freeName(nameOf(to), await namesIn(parentOf(to))))
+  await bridge.call(action, { from, to: free })
+  return { from, to: free }
 }
 
-/** Asks about a taken name, unless the answer was given for all. */
-function makeConflictPrompt(many: boolean): (name: string) => Promise<Choice> {
+/** Asks about a taken path, unless the answer was given for all. What contains one of the items cannot be replaced. */
+function makeConflictPrompt(items: readonly string[]): (path: string) => Promise<Choice> {
   let decided: Choice | undefined
-  return async (name) => {
-    if (decided) return decided
-    const { choice, forAll } = await askAboutName({ name, many, replaceable: true })
+  return async (path) => {
+    const replaceable = !items.some((item) => isWithin(item, path))
+    if (decided && (replaceable || decided !== 'replace')) return decided
+    const { choice, forAll } = await askAboutName({ name: nameOf(path), many: items.length > 1, replaceable })
     if (forAll) decided = choice
     return choice
   }
@@ -123,22 +148,25 @@ export async function transfer(mode: 'move' | 'copy', paths: readonly string[], 
     return
   }
   if (wanted.length === 0) return
-  const decide = makeConflictPrompt(wanted.length > 1)
-  const done: { from: string; to: string }[] = []
+  const decide = makeConflictPrompt(wanted)
+  const done: Transferred[] = []
   await attempt(async () => {
     for (const from of wanted) {
       // A copy in the same folder gets a new name without asking.
       const isSameFolder = parentOf(from) === target
       const name = isSameFolder ? freeName(nameOf(from), await namesIn(target)) : nameOf(from)
-      const to = await transferOne(`filesystem.${mode}`, from, join(target, name), decide)
-      if (to !== undefined) done.push({ from, to })
+      const transferred = await transferOne(`filesystem.${mode}`, from, join(target, name), decide)
+      if (transferred) done.push(transferred)
     }
   })
   if (done.length === 0) return
   if (folder.peek() === target) selectNames(done.map(({ to }) => nameOf(to)))
   const undo = () =>
     void attempt(async () => {
-      for (const { from, to } of done.toReversed()) await bridge.call('filesystem.move', { from: to, to: from })
+      for (const { from, to, replaced } of done.toReversed()) {
+        await bridge.call('filesystem.move', { from: to, to: from })
+        await restoreReplaced(replaced)
+      }
     })
   const message = words(mode === 'move' ? 'moved' : 'copied', done.length, nameOf(target) || words('my_files'))
   toast(message, mode === 'move' ? { action: { label: words('undo'), run: undo } } : {})
