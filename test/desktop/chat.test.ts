@@ -225,3 +225,52 @@ test("characters that reorder a file's name on the screen are marked, in a messa
   expect(await frame.locator('#root').textContent()).not.toContain('\u202e')
   expectQuiet(visited)
 })
+
+test('what is written while a file is uploaded stays, and the link goes to the room it was chosen in', async () => {
+  const ada = await world.person()
+  await roomOf(ada, 'Engines')
+  await roomOf(ada, 'Looms')
+  const [{ page }, frame] = await enterChat(ada)
+  await frame.getByRole('button', { name: /Engines/ }).click()
+  let [onHeld, finish] = [() => {}, () => {}]
+  await page.route('**/api/filesystem.php?action=upload*', async (route) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve
+      onHeld()
+    })
+    await route.continue()
+  })
+  /** Chooses a file; its upload waits for `finish`. */
+  const attach = async (name: string) => {
+    const isHeld = new Promise<void>((resolve) => (onHeld = resolve))
+    await frame
+      .locator('.composer input[type=file]')
+      .setInputFiles([{ name, mimeType: 'text/plain', buffer: Buffer.from('one') }])
+    await isHeld
+  }
+
+  await field(frame).fill('See ')
+  await attach('plan.txt')
+  await field(frame).press('End')
+  await field(frame).pressSequentially('the plan: ')
+  finish()
+  await expect.poll(() => field(frame).inputValue()).toMatch(/^See the plan: \[plan.txt\]\(\S+\) $/)
+
+  // What was sent meanwhile does not come back.
+  await attach('loom.txt')
+  await field(frame).press('Enter')
+  await expect.poll(() => field(frame).inputValue()).toBe('')
+  finish()
+  await expect.poll(() => field(frame).inputValue()).toMatch(/^\[loom.txt\]\(\S+\) $/)
+
+  await attach('last.txt')
+  await frame.getByRole('button', { name: /Looms/ }).click()
+  await field(frame).fill('Another room')
+  const uploaded = page.waitForResponse(/action=upload/)
+  finish()
+  await uploaded
+  await frame.getByRole('button', { name: /Engines/ }).click()
+  await expect.poll(() => field(frame).inputValue()).toMatch(/^\[loom.txt\]\(\S+\) \[last.txt\]\(\S+\) $/)
+  await frame.getByRole('button', { name: /Looms/ }).click()
+  await expect.poll(() => field(frame).inputValue()).toBe('Another room')
+})

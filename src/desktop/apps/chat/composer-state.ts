@@ -32,6 +32,12 @@ export async function restore(room: number): Promise<void> {
   if (text !== null && !composers.value.has(room)) updateComposer(room, { text })
 }
 
+/** Adds a link to what is written in a room; while a sent message is edited, to the draft that it interrupted. */
+export function appendLink(room: number, link: string): void {
+  const { editing, text, savedText } = composerOf(room)
+  updateComposer(room, editing ? { savedText: savedText + link } : { text: text + link })
+}
+
 export function reply(message: Message): void {
   updateComposer(message.room_id, { replyTo: message, editing: undefined })
   focusRequests.value++

@@ -9,7 +9,7 @@ import { common } from '../../kit/words.ts'
 import { authorOf } from './author.ts'
 import { Avatar } from './avatar.tsx'
 import { completionsOf, prefixAt, type Completion } from './completions.ts'
-import { updateComposer, composerOf, edit, restore, stop, focusRequests } from './composer-state.ts'
+import { appendLink, updateComposer, composerOf, edit, restore, stop, focusRequests } from './composer-state.ts'
 import { EmojiPicker } from './emoji-picker.tsx'
 import { lastOwn } from './message-list.tsx'
 import { replace } from './message-log.ts'
@@ -128,9 +128,13 @@ function SendProblem({
   async function sendAsFile(): Promise<void> {
     clear()
     const file = new File([pasted ?? written], words('file_name'), { type: 'text/plain' })
-    await uploadAll(room, [file], (link) =>
-      updateComposer(room, { text: pasted === undefined ? link : composerOf(room).text + link }),
-    )
+    await uploadAll(room, [file], (link) => {
+      const now = composerOf(room)
+      // What was written meanwhile stays behind the link.
+      if (pasted === undefined && !now.editing && now.text.startsWith(written))
+        updateComposer(room, { text: link + now.text.slice(written.length) })
+      else appendLink(room, link)
+    })
   }
   return (
     <div class="too-long" role="alert">
@@ -187,6 +191,21 @@ function useSending(room: number, field: { current: HTMLTextAreaElement | null }
   return { problem, pasted, setProblem, rejectTooLong, isBusy, send, onSubmit }
 }
 
+/** Uploads files and inserts links to them with `put`, or adds them to the draft if the field shows something else then. */
+function useAttaching(room: number, field: { current: HTMLElement | null }, put: (link: string) => void) {
+  const shownRoom = useRef(room)
+  shownRoom.current = room
+  const { editing } = composerOf(room)
+  return (list: FileList | null | undefined): void => {
+    if (!list || list.length === 0) return
+    void uploadAll(room, [...list], (link) => {
+      const isShown = field.current && shownRoom.current === room && composerOf(room).editing === editing
+      if (isShown) put(link)
+      else appendLink(room, link)
+    })
+  }
+}
+
 /** Enter sends, Shift+Enter inserts a line break. */
 export function Composer({ room, title }: { room: number; title: string }) {
   const field = useRef<HTMLTextAreaElement>(null)
@@ -197,6 +216,7 @@ export function Composer({ room, title }: { room: number; title: string }) {
   const id = useId()
   const { text, replyTo, editing } = composerOf(room)
   const completion = useCompletions(text, cursor)
+  const attach = useAttaching(room, field, (link) => put(link))
   const { items, at, prefix } = completion
 
   useEffect(() => void restore(room), [room])
@@ -221,7 +241,8 @@ export function Composer({ room, title }: { room: number; title: string }) {
 
   /** Inserts a text at the cursor, or replaces the word to complete. */
   function put(inserted: string, from = field.current!.selectionStart, to = field.current!.selectionEnd): void {
-    write(text.slice(0, from) + inserted + text.slice(to))
+    const { text: written } = composerOf(room)
+    write(written.slice(0, from) + inserted + written.slice(to))
     const end = from + inserted.length
     requestAnimationFrame(() => {
       field.current?.focus()
@@ -245,10 +266,6 @@ export function Composer({ room, title }: { room: number; title: string }) {
     else if (event.key === 'ArrowUp' && text === '' && lastOwn(room)) edit(lastOwn(room)!)
     else return
     event.preventDefault()
-  }
-
-  function attach(list: FileList | null | undefined): void {
-    if (list && list.length > 0) void uploadAll(room, [...list], (link) => put(link))
   }
 
   return (

@@ -17,7 +17,7 @@ import { MessageList } from './message-list.tsx'
 import { typing } from './message-log.ts'
 import { uploadAll } from './room-files.ts'
 import { close, current, removeRoom, me, online, panel, searchesAllRooms, titleOf, type ChatRoom } from './store.ts'
-import { updateComposer, composerOf } from './composer-state.ts'
+import { appendLink } from './composer-state.ts'
 import { words } from './words.ts'
 
 /** The open dialog of the room. */
@@ -140,7 +140,7 @@ function Typing() {
 export function Room({ room }: { room: ChatRoom }) {
   const { isOver, handlers } = useFileDrop((files) => {
     const room = current.peek()!
-    void uploadAll(room, files, (link) => updateComposer(room, { text: `${composerOf(room).text}${link}` }))
+    void uploadAll(room, files, (link) => appendLink(room, link))
   })
   const title = titleOf(room)
   useEffect(() => bridge.setTitle(`${title} – ${words('chat')}`), [title])
