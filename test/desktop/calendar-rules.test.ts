@@ -119,7 +119,7 @@ test('a series that moves takes along what is left out, by its own clock', () =>
   const later = { starts_at: '2026-03-21T09:30:00.000Z', ends_at: '2026-03-21T10:30:00.000Z', all_day: false }
   expect(movedSeries(weekly, later)).toMatchObject({
     ...later,
-    rrule: 'FREQ=WEEKLY;BYDAY=SA;UNTIL=20260430T215959Z',
+    rrule: 'FREQ=WEEKLY;BYDAY=SA;UNTIL=20260501T215959Z',
     // 28 March and 4 April at half past ten; summer time begins between them.
     exdates: ['2026-03-28T09:30:00.000Z', '2026-04-04T08:30:00.000Z'],
   })
@@ -130,6 +130,46 @@ test('a series that moves takes along what is left out, by its own clock', () =>
     starts_at: '2026-03-20T11:00:00.000Z',
     ends_at: '2026-03-20T11:30:00.000Z',
   })
+})
+
+test('a series that moves ends with the same occurrence', () => {
+  const daily = { ...weekly, starts_at: '2026-06-01T07:00:00.000Z', ends_at: null, exdates: null }
+  const move = (rrule: string, starts_at: string, all_day = false, from: SeriesTimes = daily) => {
+    const moved = movedSeries({ ...from, rrule }, { all_day, starts_at, ends_at: null })
+    return { rrule: moved.rrule, starts: starts(moved.rrule!, moved.starts_at, moved.tzid ?? 'UTC') }
+  }
+  // Ended before the one at 9:00 on 4 June, and moved to 8:00.
+  expect(move('FREQ=DAILY;UNTIL=20260604T065959Z', '2026-06-01T06:00:00.000Z')).toEqual({
+    rrule: 'FREQ=DAILY;UNTIL=20260604T055959Z',
+    starts: ['2026-06-01T06:00', '2026-06-02T06:00', '2026-06-03T06:00'],
+  })
+  // Ended with the start of the last one, and moved to 10:00.
+  expect(move('FREQ=DAILY;UNTIL=20260602T070000Z', '2026-06-01T08:00:00.000Z').starts).toEqual([
+    '2026-06-01T08:00',
+    '2026-06-02T08:00',
+  ])
+  // Ended with a day: another hour leaves the day, the next day takes it along, also in winter.
+  expect(move('FREQ=DAILY;UNTIL=20260602T215959Z', '2026-06-01T20:00:00.000Z').rrule).toBe(
+    'FREQ=DAILY;UNTIL=20260602T215959Z',
+  )
+  expect(move('FREQ=WEEKLY;UNTIL=20261020T215959Z', '2026-06-08T07:00:00.000Z').rrule).toBe(
+    'FREQ=WEEKLY;UNTIL=20261027T225959Z',
+  )
+  const days = { ...daily, all_day: true, tzid: null, starts_at: '2026-06-01T00:00:00.000Z' }
+  expect(move('FREQ=DAILY;UNTIL=20260602', '2026-06-02T00:00:00.000Z', true, days)).toEqual({
+    rrule: 'FREQ=DAILY;UNTIL=20260603',
+    starts: ['2026-06-02T00:00', '2026-06-03T00:00'],
+  })
+  // Whole days and hours.
+  expect(move('FREQ=DAILY;UNTIL=20260604T065959Z', '2026-06-01T00:00:00.000Z', true).rrule).toBe(
+    'FREQ=DAILY;UNTIL=20260603',
+  )
+  const inBerlin = { ...days, tzid: 'Europe/Berlin' }
+  expect(move('FREQ=DAILY;UNTIL=20260602', '2026-06-01T07:00:00.000Z', false, inBerlin).rrule).toBe(
+    'FREQ=DAILY;UNTIL=20260602T215959Z',
+  )
+  for (const rule of ['FREQ=DAILY;COUNT=3', 'FREQ=DAILY', 'FREQ=DAILY;UNTIL=TOMORROW', 'FREQ=DAILY;UNTIL=20261399'])
+    expect(move(rule, '2026-06-01T06:00:00.000Z').rrule).toBe(rule)
 })
 
 test('a series that becomes one of whole days keeps its dates, and so does the reverse', () => {

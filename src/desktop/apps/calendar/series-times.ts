@@ -1,7 +1,9 @@
+import { DAY } from '../../../base/clock.ts'
 import { isZone, momentOf, wallOf } from '../../../base/zoned-time.ts'
+import { addDays } from '../../kit/days.ts'
 import type { Times } from '../../kit/event-days.ts'
 import { ownZone } from '../../kit/local-day.ts'
-import { convertedRule, movedRule } from '../../kit/recurrence/rule.ts'
+import { movedRule, withMovedEnd } from '../../kit/recurrence/rule.ts'
 
 /** What places a series in time. */
 export interface SeriesTimes extends Times {
@@ -32,16 +34,31 @@ export function shifter(from: SeriesTimes, to: Times & { tzid: string | null }):
   return (moment) => new Date(momentOf(wallOf(Date.parse(moment), fromZone) + by, toZone)).toISOString()
 }
 
+/**
+ * Moves the last moment of a series like its occurrences, so that it ends with the same one. The end of a day stays the
+ * end of a day unless the series becomes one of whole days.
+ */
+function endMover(from: SeriesTimes, to: Times & { tzid: string | null }): (lastMoment: number) => number {
+  const shift = shifter(from, to)
+  const days = (Date.parse(dayIn(to, to.starts_at)) - Date.parse(dayIn(from, from.starts_at))) / DAY
+  return (moment) => {
+    const text = new Date(moment).toISOString()
+    const day = dayIn(from, text)
+    const isEndOfDay = moment === endOfDay(from, day)
+    return isEndOfDay && !to.all_day ? endOfDay(to, addDays(day, days)) : Date.parse(shift(text))
+  }
+}
+
 /** All that changes in a series when its first occurrence gets other times. */
 export function movedSeries(from: SeriesTimes, times: Times): SeriesTimes {
   const to = { ...times, tzid: times.all_day ? null : (from.tzid ?? ownZone()) }
   const shift = shifter(from, to)
   const moved = (dates: string[] | null): string[] | null => dates && dates.map(shift)
   const rule = movedRule(from.rrule ?? '', dayIn(from, from.starts_at), dayIn(to, to.starts_at))
-  const toDay = (moment: string): string => dayIn(from.all_day ? to : from, moment)
+  const endOf = (day: string): number => endOfDay(from, day)
   return {
     ...to,
-    rrule: from.all_day === to.all_day ? rule : convertedRule(rule, to.all_day, toDay),
+    rrule: withMovedEnd(rule, { isAllDay: to.all_day, endOf, move: endMover(from, to) }),
     rdates: moved(from.rdates),
     exdates: moved(from.exdates),
   }

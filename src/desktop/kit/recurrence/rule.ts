@@ -141,10 +141,20 @@ export function movedRule(text: string, from: string, to: string): string {
   return textOf(parts)
 }
 
-/** The rule after an all-day series got hours, or the reverse: its end has the form that belongs to it. */
-export function convertedRule(text: string, isAllDay: boolean, toDay: (moment: string) => string): string {
+interface EndMove {
+  /** Whether the moved series is one of whole days. */
+  isAllDay: boolean
+  /** The last moment of a day in the zone of the series. */
+  endOf: (day: string) => number
+  move: (lastMoment: number) => number
+}
+
+/** The rule with its `UNTIL` moved. One without a valid `UNTIL` stays. */
+export function withMovedEnd(text: string, { isAllDay, endOf, move }: EndMove): string {
   const parts = new Map(partsOf(text))
-  const until = parts.has('UNTIL') ? untilOf(parts.get('UNTIL')!, toDay) : undefined
-  if (until !== undefined) parts.set('UNTIL', untilText(Date.parse(`${until}T23:59:59Z`), isAllDay))
+  const until = untilOf(parts.get('UNTIL') ?? '', (moment) => moment)
+  if (until === undefined || Number.isNaN(Date.parse(until))) return text
+  const last = until.length === '2026-01-01'.length ? endOf(until) : Date.parse(until)
+  parts.set('UNTIL', untilText(move(last), isAllDay))
   return textOf(parts)
 }
