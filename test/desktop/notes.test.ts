@@ -257,3 +257,45 @@ test('with 5,000 notes and places few rows are drawn, and a key does not go thro
   // At most one marker per cell of the map's grid.
   expect(await places.locator('.marker').count()).toBeLessThanOrEqual(24 * 12)
 }, 60_000)
+
+test('a note that is saved for the first time while its deletion is confirmed is deleted, and comes back once', async () => {
+  const person = await world.person()
+  const visited = await world.enter(person)
+  const { page } = visited
+  const notes = await visited.open('notes', 'Notes')
+  const dialog = notes.getByRole('dialog')
+  const createNote = async (title: string) => {
+    await notes.getByRole('button', { name: 'New note' }).first().click()
+    await notes.getByRole('textbox', { name: 'Title' }).fill(title)
+    await notes.getByRole('button', { name: 'Delete' }).click()
+    await dialog.waitFor()
+  }
+  await createNote('Fleeting')
+  await expect.poll(() => notesOf(person.id)).toHaveLength(1)
+  await notes.getByText('Saved', { exact: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await notes.getByText('Note deleted.').waitFor()
+  expect(await notesOf(person.id)).toEqual([])
+  await notes.getByRole('button', { name: 'Undo' }).click()
+  await expect.poll(() => notesOf(person.id)).toMatchObject([{ title: 'Fleeting' }])
+  await notes.getByRole('option', { name: /Fleeting/ }).waitFor()
+
+  // The same while the answer to the first save is due.
+  let answer = () => {}
+  const isStored = new Promise<void>((resolve) => {
+    void page.route('**/api/rows.php?action=push*', async (route) => {
+      const response = await route.fetch()
+      resolve()
+      await new Promise<void>((next) => (answer = next))
+      await route.fulfill({ response })
+    })
+  })
+  await createNote('Held')
+  await isStored
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await page.unroute('**/api/rows.php?action=push*')
+  answer()
+  await expect.poll(async () => (await notesOf(person.id)).map(({ title }) => title)).toEqual(['Fleeting'])
+  await notes.getByRole('option', { name: /Held/ }).waitFor({ state: 'detached' })
+})

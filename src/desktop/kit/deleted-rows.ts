@@ -1,6 +1,8 @@
 import { effect, type Signal } from '@preact/signals'
 import type { TableName } from '../../contract/tables.ts'
+import { ApiError } from './api-error.ts'
 import type { Autosave } from './autosave.ts'
+import type { Entry } from './overlay.ts'
 import type { Fields, Row, Table } from './rows.ts'
 
 interface Options<N extends TableName> {
@@ -11,7 +13,7 @@ interface Options<N extends TableName> {
   fieldsOf: (row: Row<N>) => Fields<N>
 }
 
-/** What is deleted elsewhere while it is open or changed stays, as a draft. Returns a function that deletes a row here. */
+/** What is deleted elsewhere while it is open or changed stays, as a draft. Returns a function that deletes an entry here. */
 export function keepDeletedRows<N extends TableName>({ table, drafts, open, fieldsOf }: Options<N>) {
   /** The last state of rows that are open or changed. */
   const known = new Map<number, Row<N>>()
@@ -39,7 +41,7 @@ export function keepDeletedRows<N extends TableName>({ table, drafts, open, fiel
     }
   })
 
-  return async (id: number): Promise<void> => {
+  async function removeRow(id: number): Promise<void> {
     removed.add(id)
     try {
       await table.remove(id)
@@ -47,5 +49,30 @@ export function keepDeletedRows<N extends TableName>({ table, drafts, open, fiel
       removed.delete(id)
       throw error
     }
+  }
+
+  const isSaving = (key: string): boolean => drafts.all.value.get(key)?.state === 'saving'
+
+  /** Saves a new entry that was sent without an answer: it may have a row. Throws `unreachable` if that stays unknown. */
+  async function finishInsert(key: string): Promise<void> {
+    const isSent = (): boolean => {
+      const draft = drafts.all.peek().get(key)
+      return draft?.sent !== undefined && draft.id === undefined && ['saving', 'waiting'].includes(draft.state)
+    }
+    if (!isSent()) return
+    drafts.flush()
+    let stop = (): void => {}
+    await new Promise<void>((resolve) => (stop = effect(() => void (isSaving(key) || resolve()))))
+    stop()
+    if (isSent()) throw new ApiError({ code: 'unreachable', message: '' })
+  }
+
+  /** The entry may have got its row since it was shown. */
+  return async ({ key, row }: Entry<N>): Promise<void> => {
+    await finishInsert(key)
+    const id = row?.id ?? drafts.insertedId(key)
+    if (id !== undefined && table.get(id)) await removeRow(id)
+    const draft = drafts.all.peek().get(key) ?? (id === undefined ? undefined : drafts.of(id))
+    if (draft) drafts.resolve(draft.key, 'theirs')
   }
 }

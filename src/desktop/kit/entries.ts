@@ -41,7 +41,7 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
   const draftOf = (entry: Entry<N>): Draft<N> | undefined =>
     entry.row ? drafts.of(entry.row.id) : drafts.all.value.get(entry.key)
 
-  const removeRow = keepDeletedRows({ table, drafts, open, fieldsOf })
+  const removeEntry = keepDeletedRows({ table, drafts, open, fieldsOf })
 
   // A path such as `/12` opens the row with that id.
   effect(() => {
@@ -98,11 +98,10 @@ export function openEntries<N extends TableName>(name: N, { blank, isComplete }:
     },
     /** Deletes an entry; returns a function that inserts it as a new row. */
     async remove(entry: Entry<N>): Promise<() => Promise<void>> {
-      const draft = draftOf(entry)
-      if (draft) drafts.resolve(draft.key, 'theirs')
-      if (entry.row) await removeRow(entry.row.id)
+      const last = find(entry.key) ?? entry
+      await removeEntry(entry)
       if (current.value === undefined) open.value = undefined
-      return async () => void (await table.insert(fieldsOf(entry)))
+      return async () => void (await table.insert(fieldsOf(last)))
     },
   }
 }

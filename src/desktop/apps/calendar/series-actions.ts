@@ -1,5 +1,6 @@
 import type { Times } from '../../kit/event-days.ts'
 import { uuid, type Fields } from '../../kit/rows.ts'
+import { toastError } from '../../kit/toast.tsx'
 import type { Occurrence } from './occurrences.ts'
 import { endedRule, isCounted, restOfRule } from '../../kit/recurrence/rule.ts'
 import { changesOf, countBefore, uidOf } from './series.ts'
@@ -43,14 +44,15 @@ function add(fields: EventFields): { key: string; undo: Undo } {
     key,
     undo: () => {
       const added = entries.find(key)
-      if (added) void entries.remove(added)
+      if (added) void entries.remove(added).catch(toastError)
     },
   }
 }
 
 function remove(event: Event): Undo {
   const restore = entries.remove(event)
-  return () => void restore.then((insert) => insert())
+  restore.catch(toastError)
+  return () => void restore.then((insert) => insert()).catch(toastError)
 }
 
 /** The last change first. */

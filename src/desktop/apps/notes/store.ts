@@ -74,16 +74,15 @@ export const fieldsOf = ({ title, content, category: kind, pinned, color }: Note
   color,
 })
 
-const removeRow = keepDeletedRows({ table, drafts, open, fieldsOf })
+const removeEntry = keepDeletedRows({ table, drafts, open, fieldsOf })
 
 /** Deletes a note; returns a function that inserts it as a new row. */
 export async function remove(note: Note): Promise<() => Promise<void>> {
-  const draft = draftOf(note)
-  if (draft) drafts.resolve(draft.key, 'theirs')
-  if (note.row) await removeRow(note.row.id)
+  const last = find(note.key) ?? note
+  await removeEntry(note)
   if (current.value === undefined) open.value = undefined
   return async () => {
-    open.value = `${await table.insert(fieldsOf(note))}`
+    open.value = `${await table.insert(fieldsOf(last))}`
   }
 }
 
