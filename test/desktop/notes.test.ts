@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
 import { rowsAndCursorOf } from '../support/everything.ts'
@@ -20,6 +20,21 @@ const notesOf = async (user: number) =>
 
 const change = (user: number, operation: object) =>
   world.server.local.domain.sync.push(user, { operations: [operation] } as never, undefined)
+
+/** Holds the answer to the next request of an address back. */
+async function holdAnswer(page: Page, url: string) {
+  let [onDue, answer] = [() => {}, () => {}]
+  const isDue = new Promise<void>((resolve) => (onDue = resolve))
+  const isReleased = new Promise<void>((resolve) => (answer = resolve))
+  const hold = async (route: Route) => {
+    const response = await route.fetch()
+    onDue()
+    await isReleased
+    await route.fulfill({ response })
+  }
+  await page.route(url, hold, { times: 1 })
+  return { isDue, answer }
+}
 
 test('what is written is saved by itself, shown without running anything, and there after a reload', async () => {
   const person = await world.person()
@@ -281,21 +296,50 @@ test('a note that is saved for the first time while its deletion is confirmed is
   await notes.getByRole('option', { name: /Fleeting/ }).waitFor()
 
   // The same while the answer to the first save is due.
-  let answer = () => {}
-  const isStored = new Promise<void>((resolve) => {
-    void page.route('**/api/rows.php?action=push*', async (route) => {
-      const response = await route.fetch()
-      resolve()
-      await new Promise<void>((next) => (answer = next))
-      await route.fulfill({ response })
-    })
-  })
+  const held = await holdAnswer(page, '**/api/rows.php?action=push*')
   await createNote('Held')
-  await isStored
+  await held.isDue
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await dialog.waitFor({ state: 'detached' })
-  await page.unroute('**/api/rows.php?action=push*')
-  answer()
+  held.answer()
   await expect.poll(async () => (await notesOf(person.id)).map(({ title }) => title)).toEqual(['Fleeting'])
   await notes.getByRole('option', { name: /Held/ }).waitFor({ state: 'detached' })
+})
+
+test('a note that arrives while the notes are loading stays, and a failed load after a gap in the feed is repeated', async () => {
+  const person = await world.person()
+  const write = (title: string) => change(person.id, { table: 'svc_notes', operation: 'INSERT', data: { title } })
+  await write('Old')
+  const visited = await world.enter(person)
+  const { page } = visited
+  const ofNotes = '**/api/rows.php?action=list&tables=svc_notes'
+  const held = await holdAnswer(page, ofNotes)
+  const notes = await visited.open('notes', 'Notes')
+  const option = (name: string) => notes.getByRole('option', { name })
+  await held.isDue
+  await write('New')
+  await option('New').waitFor()
+  held.answer()
+  await option('Old').waitFor()
+  expect(await option('New').count()).toBe(1)
+
+  // The feed has a gap in which a note was written, and the notes cannot be loaded the first time.
+  let failures = 0
+  await page.route(ofNotes, (route) => (failures++ === 0 ? route.abort() : route.continue()))
+  let isGap = true
+  await page.route('**/api/rows.php?action=delta*', async (route) => {
+    const response = await route.fetch().catch(() => undefined)
+    if (!response) await route.abort()
+    else if (!isGap) await route.fulfill({ response })
+    else {
+      isGap = false
+      await route.fulfill({ status: 410, json: { ok: false, code: 'cursor_expired', error: 'Gone.' } })
+    }
+  })
+  // Ends the poll that was sent before the gap.
+  await write('Before')
+  await option('Before').waitFor()
+  await write('Lost')
+  await option('Lost').waitFor()
+  expect(failures).toBeGreaterThan(1)
 })

@@ -1,7 +1,9 @@
 import { computed, signal } from '@preact/signals'
 import type { tables, TableName } from '../../contract/tables.ts'
+import type { AnswerOf } from '../wire/actions.ts'
 import { bridge } from './bridge.ts'
 import { ApiError } from './api-error.ts'
+import { followSnapshot } from './row-snapshot.ts'
 
 type Columns<N extends TableName> = (typeof tables)[N]['columns']
 
@@ -53,43 +55,51 @@ interface Operation {
   base_version?: number
 }
 
+/** A change of the rows; `cursor` is its position in the feed. */
+interface Edit<N extends TableName> {
+  cursor: number
+  apply: (rows: Map<number, Row<N>>) => void
+}
+
 /** The rows of a table, kept up to date by the feed. */
 export function openTable<N extends TableName>(table: N) {
   const byId = signal<ReadonlyMap<number, Row<N>>>(new Map())
   const isLoaded = signal(false)
   const loadError = signal<unknown>(undefined)
-  let snapshotCursor = 0
 
-  const stop = bridge.watch([table], (changes, reset) => {
-    if (reset) {
-      void load()
-      return
-    }
-    const next = new Map(byId.value)
-    for (const { operation, data, cursor } of changes) {
-      if (cursor <= snapshotCursor) continue
-      if (operation === 'DELETE') next.delete(data.id)
-      else putNewer(next, data as unknown as Row<N>)
-    }
-    byId.value = next
+  const snapshot = followSnapshot<AnswerOf<'rows.list'>, Edit<N>>({
+    request: () => bridge.call('rows.list', { tables: table }),
+    onSnapshot({ data }) {
+      byId.value = new Map((data[table] as unknown as Row<N>[]).map((row) => [row.id, row]))
+      isLoaded.value = true
+      loadError.value = undefined
+    },
+    onChanges(edits) {
+      const next = new Map(byId.value)
+      for (const { apply } of edits) apply(next)
+      byId.value = next
+    },
+    onError: (error) => void (loadError.value = error),
   })
+
+  const unwatch = bridge.watch([table], (changes, reset) => {
+    if (reset) return snapshot.reset()
+    snapshot.receive(
+      changes.map(({ operation, data, cursor }) => ({
+        cursor,
+        apply: (rows) =>
+          operation === 'DELETE' ? void rows.delete(data.id) : putNewer(rows, data as unknown as Row<N>),
+      })),
+    )
+  })
+
+  /** Applies a change of this page, which a snapshot that is loading may lack. */
+  const edit = (apply: Edit<N>['apply']): void => snapshot.receive([{ cursor: Infinity, apply }])
 
   /** Keeps the newer version: responses and feed may arrive in any order. */
   function putNewer(rows: Map<number, Row<N>>, row: Row<N>): void {
     const known = rows.get(row.id)
     if (!known || known.version <= row.version) rows.set(row.id, row)
-  }
-
-  async function load(): Promise<void> {
-    try {
-      const { data, cursor } = await bridge.call('rows.list', { tables: table })
-      snapshotCursor = cursor
-      byId.value = new Map((data[table] as unknown as Row<N>[]).map((row) => [row.id, row]))
-      isLoaded.value = true
-      loadError.value = undefined
-    } catch (error) {
-      loadError.value = error
-    }
   }
 
   async function write(operation: Operation, op_id = uuid()) {
@@ -103,40 +113,41 @@ export function openTable<N extends TableName>(table: N) {
     return result
   }
 
-  void load()
+  void snapshot.load()
   return {
     /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),
     isLoaded,
     loadError,
-    load,
+    load: snapshot.load,
     /** Inserts a row and returns its id. Idempotent with the same `opId`. */
     async insert(data: Partial<Fields<N>>, opId?: string): Promise<number> {
       const { id, version } = await write({ operation: 'INSERT', data }, opId)
       const now = new Date().toISOString()
-      const next = new Map(byId.value)
-      putNewer(next, { created_at: now, updated_at: now, ...data, id: id!, version: version! } as unknown as Row<N>)
-      byId.value = next
+      const row = { created_at: now, updated_at: now, ...data, id: id!, version: version! } as unknown as Row<N>
+      edit((rows) => putNewer(rows, row))
       return id!
     },
     /** Updates a row and returns its new version. Throws `Conflict` if `base` is not the current version. */
     async update(id: number, data: Partial<Fields<N>>, base: number): Promise<number> {
       const { version } = await write({ operation: 'UPDATE', data: { ...data, id }, base_version: base })
-      const next = new Map(byId.value)
-      const known = next.get(id)
-      if (known) putNewer(next, { ...known, ...data, version: version!, updated_at: new Date().toISOString() })
-      byId.value = next
+      const updated_at = new Date().toISOString()
+      edit((rows) => {
+        const known = rows.get(id)
+        if (known) putNewer(rows, { ...known, ...data, version: version!, updated_at })
+      })
       return version!
     },
     async remove(id: number): Promise<void> {
       await write({ operation: 'DELETE', data: { id } })
-      const next = new Map(byId.value)
-      next.delete(id)
-      byId.value = next
+      edit((rows) => void rows.delete(id))
     },
     /** Unsubscribes from the feed. */
-    stop,
+    stop(): void {
+      unwatch()
+      snapshot.stop()
+    },
   }
 }
 

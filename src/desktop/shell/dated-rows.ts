@@ -1,4 +1,5 @@
-import { MINUTE } from '../../base/clock.ts'
+import { followSnapshot } from '../kit/row-snapshot.ts'
+import type { AnswerOf } from '../wire/actions.ts'
 import type { Change } from '../wire/protocol.ts'
 import { onChanges } from './feed.ts'
 import { call } from './session.ts'
@@ -13,9 +14,6 @@ export interface DatedChange extends Change {
 
 type Listener = (changes: readonly DatedChange[], reset: boolean) => void
 
-/** Delay before the rows are requested again after a failure, ms. */
-const RETRY = MINUTE
-
 const listeners = new Set<Listener>()
 
 /** Subscribes to the rows that have a day. With `reset`, the changes are the inserts of all rows that there are. */
@@ -27,25 +25,31 @@ const notifyListeners: Listener = (changes, reset) => {
 
 const isDated = (change: Change): change is DatedChange => tables.some((table) => table === change.table)
 
-async function load(): Promise<void> {
-  const { data, cursor } = await call('rows.list', { tables: tables.join() })
-  const rowsOf = (table: DatedTable): DatedChange[] =>
-    (data[table] as unknown as DatedChange['data'][]).map((row) => ({ table, operation: 'INSERT', data: row, cursor }))
-  notifyListeners(tables.flatMap(rowsOf), true)
-}
+const rowsOf = (snapshot: AnswerOf<'rows.list'>, table: DatedTable): DatedChange[] =>
+  (snapshot.data[table] as unknown as DatedChange['data'][]).map((data) => ({
+    table,
+    operation: 'INSERT',
+    data,
+    cursor: snapshot.cursor,
+  }))
 
 /** Loads events, tasks and calendars once for all that show or remind of them, and follows their changes. */
 export function startDatedRows(): void {
   let isLoaded = false
-  const tryLoad = (): void =>
-    void load().then(
-      () => (isLoaded = true),
-      () => setTimeout(tryLoad, RETRY),
-    )
-  onChanges((changes, reset) => {
-    if (reset) return tryLoad()
-    const dated = changes.filter(isDated)
-    if (isLoaded && dated.length > 0) notifyListeners(dated, false)
+  const snapshot = followSnapshot<AnswerOf<'rows.list'>, DatedChange>({
+    request: () => call('rows.list', { tables: tables.join() }),
+    onSnapshot(rows) {
+      isLoaded = true
+      notifyListeners(
+        tables.flatMap((table) => rowsOf(rows, table)),
+        true,
+      )
+    },
+    onChanges: (changes) => void (isLoaded && notifyListeners(changes, false)),
   })
-  tryLoad()
+  onChanges((changes, reset) => {
+    if (reset) snapshot.reset()
+    else snapshot.receive(changes.filter(isDated))
+  })
+  void snapshot.load()
 }
