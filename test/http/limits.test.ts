@@ -310,6 +310,22 @@ describe('failed logins that come through a proxy nobody named', () => {
     expect((await right(own, '192.0.2.1')).json['code']).toBe('account_locked')
   })
 
+  test('count for one name when it is a password that confirms, too', async () => {
+    const own = await serverOfTest({ limits: true })
+    const { accounts } = own.local.domain
+    await accounts.create({ username: 'ada', password: PASSWORD })
+    const from = { ip: '127.0.0.1', userAgent: '', isShared: true }
+    const change = { current_password: 'wrong', new_password: 'difference engine' }
+    for (let count = 0; count < ADDRESS_FAILURES.max / 4; count += 1) {
+      const { id, username } = await accounts.create({ username: `bob-${count}`, password: PASSWORD })
+      for (let time = 0; time < 2; time += 1) {
+        await expect(accounts.confirmPassword({ username }, 'wrong', from)).rejects.toThrow()
+        await expect(accounts.changePassword({ id, username, display_name: username }, change, from)).rejects.toThrow()
+      }
+    }
+    expect((await right(own, '192.0.2.1')).status).toBe(200)
+  })
+
   test('keep out their own address alone where the proxy is named, and that of the connection without one', async () => {
     const own = await serverOfTest({ limits: true, flags: { trusted_proxies: '127.0.0.1' } })
     await own.local.domain.accounts.create({ username: 'ada', password: PASSWORD })

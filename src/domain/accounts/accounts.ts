@@ -186,10 +186,10 @@ export function makeAccounts(deps: AccountsDeps): Accounts {
   async function confirmPassword(
     { username }: { username: string },
     password: string,
-    { ip, userAgent }: RequestOrigin,
+    { ip, userAgent, isShared = false }: RequestOrigin,
   ) {
     assertPasswordSize(password, 'current_password')
-    await login.confirm({ username, password, ip, userAgent })
+    await login.confirm({ username, password, ip, userAgent, isShared })
   }
 
   return {

@@ -39,7 +39,8 @@ export const makeOwnPassword =
     const { current_password: password, new_password, end_others = true } = change
     const known = [user.display_name, (await policy()).hostName]
     assertNewPassword(new_password, username, { field: 'new_password', known })
-    const verified = await login.confirm({ username, password, ip: actor.ip, userAgent: actor.userAgent })
+    const { ip, userAgent, isShared = false } = actor
+    const verified = await login.confirm({ username, password, ip, userAgent, isShared })
     const password_hash = await passwords.hash(new_password)
     const bounds = await lifetime()
     await database.write({ accounts: [id] }, async (tx) => {

@@ -14,6 +14,8 @@ import type { AuditKind } from './audit-kinds.ts'
 export interface RequestOrigin {
   ip: string
   userAgent: string
+  /** Whether the address belongs to a proxy that is not configured. */
+  isShared?: boolean
 }
 
 /** An audited event. Contains neither secrets nor typed text that may be one. */

@@ -37,6 +37,7 @@ import {
 import type { BackupSink, BackupSource } from './source.ts'
 import { KEY_FILE } from './sealed-key.ts'
 import { openSealed, seal } from './stream-cipher.ts'
+import { chaptersIn } from './stream-files.ts'
 import { verifyStream } from './stream-verification.ts'
 
 // A repository is a folder, or the prefix of a bucket, in which the backups of one server share their objects:
@@ -132,7 +133,7 @@ export async function repositoryAt(folder: string): Promise<RepositoryHeader | u
     if (!(error instanceof DamagedBackup)) throw error
     problem = error
   }
-  const hasBackups = (await manifestNames(folder)).length > 0
+  const hasBackups = (await backupsIn(folder)) !== undefined
   if (!hasBackups && problem) throw problem
   if (hasBackups)
     throw new DamagedBackup(`${problem?.message ?? `${within(folder, HEADER_FILE)} is missing.`} ${whatToDo(folder)}`)
@@ -144,10 +145,18 @@ export async function readableHeader(folder: string): Promise<ReadableHeader | u
   try {
     return await repositoryAt(folder)
   } catch (error) {
-    const names = error instanceof DamagedBackup ? await manifestNames(folder) : []
-    if (names.length === 0) throw error
-    return { encrypted: names.some((name) => name.endsWith('.sealed')), problem: (error as Error).message }
+    const found = error instanceof DamagedBackup ? await backupsIn(folder) : undefined
+    if (found === undefined) throw error
+    return { ...found, problem: (error as Error).message }
   }
+}
+
+/** What backups and chapters of a stream say without a header; undefined if there are none. */
+async function backupsIn(folder: string): Promise<{ encrypted: boolean } | undefined> {
+  const [names, chapters] = await Promise.all([manifestNames(folder), chaptersIn(folder)])
+  if (names.length === 0 && chapters.length === 0) return undefined
+  if (names.length > 0) return { encrypted: names.some((name) => name.endsWith('.sealed')) }
+  return { encrypted: (await namesIn(folder)).includes(KEY_FILE) }
 }
 
 /**
