@@ -1,4 +1,4 @@
-/** The sync engine stops to prevent data loss; the message says what to do. Nothing was changed. */
+/** The sync engine stops to prevent data loss; the message says what happened and what to do. */
 export class Refused extends Error {
   override name = 'Refused'
   readonly exitCode = 8

@@ -10,7 +10,7 @@ import { guardDeletions, massDeletionError, type MaxDelete } from './plan/deleti
 import type { Failure, Summary, SyncEvent } from './report/events.ts'
 import { fillHashes } from './local/file-hashes.ts'
 import { makeIgnoreRules } from './local/ignore-rules.ts'
-import { removeIgnored, rulesFirst } from './plan/ignored-paths.ts'
+import { assertRulesStored, removeIgnored, rulesFirst } from './plan/ignored-paths.ts'
 import { forgetResolvedConflicts } from './conflicts.ts'
 import { currentListing, type FeedPosition } from './remote/remote-listing.ts'
 import { assertSameAccount, knownLimits, knownCapabilities } from './remote/account-check.ts'
@@ -244,8 +244,9 @@ function makeEngine(parts: Parts) {
       const first = rulesFirst(planned.ops)
       if (dryRun) return report.dryRun(planned, { ...trees, refusal, newRules: first !== undefined })
       if (refusal) throw refusal
-      const result = await applyPlan({ ...context, remote, known: foldersIn(base) }, first ?? planned.ops)
+      const result = await applyPlan({ ...context, remote, known: foldersIn(base) }, first?.ops ?? planned.ops)
       report.applied(result)
+      if (first) assertRulesStored(first.rules, result.failed)
       if (!result.again && !first) return
       if (round === ROUNDS) return report.gaveUp(result)
       if (result.stale || first) remote = undefined

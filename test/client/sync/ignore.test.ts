@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { fault } from '../../../src/contract/errors.ts'
 import { readStatus } from '../../../src/client/sync/status.ts'
 import { makeBench, readTree, write } from './bench.ts'
 
@@ -74,6 +75,35 @@ test('rules that come from the server hold before anything else is done', async 
   expect(readTree(root)).not.toHaveProperty('/x.log')
   expect(Object.keys(server.tree())).toEqual(['/.svcignore', '/a.txt', '/d', '/d/.svcignore', '/x.log'])
   expect(await sync()).toMatchObject({ ...NOTHING, in_sync: true })
+})
+
+test('rules from the server that cannot be stored here stop the run: what they protect is not uploaded', async () => {
+  const { root, server, sync } = await makeBench()
+  server.put('/.svcignore', '*.key')
+  write(root, 'my.key', 'secret')
+  server.mischief = (_, { path }) => (path === '/.svcignore' ? Promise.reject(fault('internal')) : undefined)
+  await expect(sync()).rejects.toMatchObject({
+    name: 'Refused',
+    reason: 'rules',
+    message: expect.stringContaining('/.svcignore'),
+  })
+  expect(server.tree()).toEqual({ '/.svcignore': '*.key' })
+  server.mischief = undefined
+  expect(await sync()).toMatchObject({ ...NOTHING, downloaded: { files: 1 }, in_sync: true })
+  expect(server.tree()).toEqual({ '/.svcignore': '*.key' })
+})
+
+test('a file that the server renames to the name of the rules holds before anything else is done', async () => {
+  const { root, server, sync } = await makeBench()
+  write(root, 'rules.txt', '*.key')
+  await sync()
+  server.rename('/rules.txt', '/.svcignore')
+  write(root, 'my.key', 'secret')
+  expect(await sync()).toMatchObject({ ...NOTHING, moved_here: 1, in_sync: true })
+  expect(server.tree()).toEqual({ '/.svcignore': '*.key' })
+  server.rename('/.svcignore', '/rules.txt')
+  expect(await sync()).toMatchObject({ uploaded: { files: 1 }, moved_here: 1, in_sync: true })
+  expect(server.tree()).toEqual({ '/my.key': 'secret', '/rules.txt': '*.key' })
 })
 
 test('a folder that holds something ignored survives its deletion on the other side, and is reported', async () => {

@@ -1,5 +1,6 @@
-import type { Op } from './plan-builder.ts'
+import type { Op, Place } from './plan-builder.ts'
 import { isMove } from './move-operations.ts'
+import { Refused } from '../../refused.ts'
 import { foldersAbove, IGNORE_FILE } from './reserved-paths.ts'
 import {
   nameOf,
@@ -9,6 +10,7 @@ import {
   type Ignored,
   type LocalNode,
   type RemoteNode,
+  type Skipped,
   type Tree,
 } from './sync-tree.ts'
 
@@ -37,11 +39,31 @@ function isIgnored(key: string, ignored: ReadonlyMap<string, Ignored>): boolean 
 /** Operations that change, replace or remove a local ignore file. */
 const CHANGES_HERE = new Set<Op['op']>(['download', 'set-aside', 'remove-local'])
 
-/** The part of a plan that changes ignore rules: it runs first, and what is then ignored is not in the next plan. */
-export function rulesFirst(ops: readonly Op[]): Op[] | undefined {
-  const rules = ops.filter(({ op, here }) => CHANGES_HERE.has(op) && nameOf(here) === IGNORE_FILE)
+const isRules = ({ here }: Place): boolean => nameOf(here) === IGNORE_FILE
+
+const changesRules = (op: Op): boolean =>
+  op.op === 'move-local' ? isRules(op) || isRules(op.from) : CHANGES_HERE.has(op.op) && isRules(op)
+
+/**
+ * The part of a plan that changes ignore rules: it runs first, and what is then ignored is not in the next plan. `rules`
+ * are the operations on ignore files themselves.
+ */
+export function rulesFirst(ops: readonly Op[]): { ops: Op[]; rules: Op[] } | undefined {
+  const rules = ops.filter(changesRules)
   if (rules.length === 0) return undefined
   const over = new Set(rules.flatMap(({ key }) => foldersAbove(key)))
   const makesWay = (op: Op): boolean => ['make-local', 'record'].includes(op.op) && over.has(op.key)
-  return ops.filter((op) => isMove(op) || rules.includes(op) || makesWay(op))
+  return { ops: ops.filter((op) => isMove(op) || rules.includes(op) || makesWay(op)), rules }
+}
+
+/** Throws `Refused` if new ignore rules could not be stored: going on without them would upload what they protect. */
+export function assertRulesStored(rules: readonly Op[], failed: ReadonlyMap<string, Skipped>): void {
+  for (const op of rules) {
+    const skipped = failed.get(op.key)
+    if (!skipped) continue
+    const path = isMove(op) && !isRules(op) ? op.from.here : op.here
+    const what = `The server's change of ${path} could not be applied here (${skipped.detail ?? skipped.code})`
+    const message = `${what}, so it is unknown what is ignored. Nothing is uploaded without these rules: solve the problem, then synchronise again.`
+    throw new Refused('rules', message)
+  }
 }
