@@ -280,13 +280,19 @@ test('a new file here while one of that name is on its way is kept', async () =>
 })
 
 test('an edit here after the server deleted the file, and after the scan, is not deleted', async () => {
-  const { root, server, sync } = await settled()
+  const { root, server, sync, events } = await settled()
   server.remove('/a.txt')
   server.put('/n.txt', 'n')
   server.mischief = once('download', () => write(root, 'a.txt', 'mine'))
   await sync()
   expect(server.text('/a.txt')).toBe('mine')
   expect(readTree(root)).toEqual({ ...all, '/a.txt': 'mine', '/n.txt': 'n' })
+
+  // The deletion that did not happen is forgotten: the next one is the user's.
+  rmSync(join(root, 'a.txt'))
+  expect(await sync()).toMatchObject({ removed_there: 1, in_sync: true })
+  expect(server.text('/a.txt')).toBeUndefined()
+  expect(events).not.toContainEqual(expect.objectContaining({ event: 'notice', code: 'recovered' }))
 })
 
 test('a file that is deleted here and comes back before the server is told stays on both sides', async () => {

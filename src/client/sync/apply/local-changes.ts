@@ -95,6 +95,14 @@ export const intentsOf = (removals: readonly Removal[]): Effect => ({
   }),
 })
 
+/**
+ * Ends the intents of deletions that did not happen, or a later deletion by the user would be reverted. Recovery still
+ * needs those whose file is in the trash.
+ */
+export const withdraw = (removals: readonly Removal[]): Effect => ({
+  changes: removals.flatMap(({ op, trash }) => (trash !== undefined && lstatPath(trash) ? [] : [{ end: op.key }])),
+})
+
 /** Deletes locally what was deleted on the server: files go to the trash, folders only if empty. */
 export async function removeLocal(context: RunContext, { op, trash }: Removal): Promise<Effect> {
   assertFolders(context.root, op.here)

@@ -1,12 +1,21 @@
 import type { Op, OpOf } from '../plan/plan-builder.ts'
 import { download } from './file-download.ts'
 import { downloadBatch } from './download-batch.ts'
-import { intentsOf, makeLocalFolder, removalOf, removeLocal, renameToConflictCopy, touch } from './local-changes.ts'
+import {
+  intentsOf,
+  makeLocalFolder,
+  removalOf,
+  removeLocal,
+  renameToConflictCopy,
+  touch,
+  withdraw,
+} from './local-changes.ts'
 import { applyMoves } from './move-execution.ts'
 import { makeRemoteFolders, makeRemoteFolder, removeRemoteBatch, removeRemote } from './remote-changes.ts'
 import type { ApplyResult } from './apply-results.ts'
 import { makeExecutor, waitForAll, type Executor } from './executor.ts'
 import { chunks, schedule } from './request-schedule.ts'
+import type { Effect } from '../state/commit-batcher.ts'
 import type { Change } from '../state/sync-state.ts'
 import { isMove } from '../plan/move-operations.ts'
 import { upload } from './file-upload.ts'
@@ -49,7 +58,18 @@ async function removeAll(
   if (local.length > 0) context.assertRoot()
   const removals = new Map(local.filter((op) => run.mayRemove(op.key)).map((op) => [op, removalOf(context, op)]))
   if (removals.size > 0) await context.commit.now(intentsOf([...removals.values()]))
-  await run.inOrder([...removals.keys()], (op) => run.mayRemove(op.key) && removeLocal(context, removals.get(op)!))
+  const removed = new Set<Op>()
+  const remove = async (op: OpOf<'remove-local'>): Promise<Effect> => {
+    const effect = await removeLocal(context, removals.get(op)!)
+    removed.add(op)
+    return effect
+  }
+  try {
+    await run.inOrder([...removals.keys()], (op) => run.mayRemove(op.key) && remove(op))
+  } finally {
+    const left = [...removals.values()].filter(({ op }) => !removed.has(op))
+    if (left.length > 0) await context.commit.now(withdraw(left))
+  }
 
   const removable = remote.filter((op) => run.mayRemove(op.key))
   const groups = chunks(
