@@ -315,12 +315,15 @@ describe('failed logins that come through a proxy nobody named', () => {
     const { accounts } = own.local.domain
     await accounts.create({ username: 'ada', password: PASSWORD })
     const from = { ip: '127.0.0.1', userAgent: '', isShared: true }
-    const change = { current_password: 'wrong', new_password: 'difference engine' }
+    const change = { current_password: 'wrong', new_password: 'difference engine 1833' }
+    const refused = { code: 'invalid_credentials' }
     for (let count = 0; count < ADDRESS_FAILURES.max / 4; count += 1) {
       const { id, username } = await accounts.create({ username: `bob-${count}`, password: PASSWORD })
       for (let time = 0; time < 2; time += 1) {
-        await expect(accounts.confirmPassword({ username }, 'wrong', from)).rejects.toThrow()
-        await expect(accounts.changePassword({ id, username, display_name: username }, change, from)).rejects.toThrow()
+        await expect(accounts.confirmPassword({ username }, 'wrong', from)).rejects.toMatchObject(refused)
+        await expect(
+          accounts.changePassword({ id, username, display_name: username }, change, from),
+        ).rejects.toMatchObject(refused)
       }
     }
     expect((await right(own, '192.0.2.1')).status).toBe(200)
