@@ -6,7 +6,7 @@ import type { Staged } from '../../storage/contents/contents.ts'
 import type { Database, OwnerScope, Writer, WriteScope } from '../../storage/engine/database.ts'
 import type { Change } from './change.ts'
 import type { History } from './history.ts'
-import type { TreeJobs } from './tree-jobs.ts'
+import type { Jobs } from './file-parts.ts'
 import { scopeOf, withContent, type PathResolver } from './path-resolver.ts'
 import { quotaExceeded, quotaOf, type Allowance } from './allowance.ts'
 import { assertClaim, type Write } from './write.ts'
@@ -70,7 +70,7 @@ interface Parts {
   allowance: () => Promise<Allowance>
   write: Write
   change: Change
-  jobs: Pick<TreeJobs, 'settle'>
+  jobs: Jobs
   history: Pick<History, 'grown'>
 }
 
@@ -264,7 +264,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
         await flush()
         throw fault(error.code, { ...error.extra, text: error.message, fields: { ...error.extra.fields, results } })
       }
-      await jobs.settle(user)
+      await jobs.finish(user)
       return { results, cursor: await cursorOf(user) }
     },
 
@@ -278,7 +278,7 @@ export const makeBatches = ({ database, reach, allowance, write, change, jobs, h
           .map((operation) => plan({ reach, change }, user, operation))
         results.push(...(await run(await Promise.all(group), first)))
       }
-      await jobs.settle(user)
+      await jobs.finish(user)
       return { results, cursor: await cursorOf(user) }
     },
   }

@@ -135,7 +135,7 @@ export const makeChange = (parts: Parts) => {
     async remove(user: number, path: string, when: RemovalTerms = {}): Promise<boolean> {
       const address = reach.parse(path, 'thing')
       const removed = await database.write(scopeOf(user, address), (tx) => changes.removeIn(tx, user, address, when))
-      await jobs.settle(user)
+      await jobs.finish(user)
       return removed
     },
 
@@ -151,7 +151,7 @@ export const makeChange = (parts: Parts) => {
         if (!(await setState(tx, entry, 'marking', 'erasing', now))) await setState(tx, entry, 'kept', 'dropping', now)
         return true
       })
-      await jobs.settle(user)
+      await jobs.finish(user)
       return erased
     },
 

@@ -106,7 +106,7 @@ function makeStaging({ database, clock, bounds, heavy, jobs }: Parts) {
 
   async function abandon(user: number, entry: number): Promise<void> {
     await database.write({ accounts: [user] }, (tx) => setState(tx, entry, 'staging', 'dropping', clock.now()))
-    await jobs.settle(user)
+    await jobs.finish(user)
   }
 
   return { stage, abandon }
@@ -171,7 +171,7 @@ export const makeCopy = (parts: Parts) => {
       await abandon(user, entry)
       throw error
     }
-    await jobs.settle(user)
+    await jobs.finish(user)
   }
 
   return {

@@ -10,6 +10,11 @@ import type { TreeJobs } from './tree-jobs.ts'
 import type { Tree } from './tree.ts'
 import type { UploadAccounting } from './upload-accounting.ts'
 
+export interface Jobs extends Pick<TreeJobs, 'settle' | 'soon'> {
+  /** Like `settle`, after a commit: never rejects, and tries again soon, because the change is done. */
+  finish(user: number): Promise<void>
+}
+
 /** What the operations on files share; each names what it uses. */
 export interface FileParts {
   database: Database
@@ -23,7 +28,7 @@ export interface FileParts {
   allowance: () => Promise<Allowance>
   bounds: Bounds
   heavy: Heavy
-  jobs: Pick<TreeJobs, 'settle' | 'soon'>
+  jobs: Jobs
   history: Pick<History, 'trim' | 'trimIfDue'>
   flights: UploadAccounting
 }

@@ -7,6 +7,7 @@ import { makeBounds } from './bounds.ts'
 import { makeBrowse } from './browse.ts'
 import { makeChange } from './change.ts'
 import { makeCopy } from './copy.ts'
+import type { Jobs } from './file-parts.ts'
 import { makeHistory } from './history.ts'
 import { makeQueries } from './queries.ts'
 import { makeUndoableChanges } from './undoable-changes.ts'
@@ -54,11 +55,14 @@ export function makeFiles(parts: Parts) {
   const tree = makeTree(parts.database, bounds)
   const treeJobs = makeTreeJobs({ ...parts, database: parts.unattended, heavy })
   const history = makeHistory({ ...parts, database: parts.unattended, jobs: treeJobs })
-  const jobs = {
+  const jobs: Jobs = {
     soon: treeJobs.soon,
     async settle(user: number): Promise<void> {
       await treeJobs.settle(user)
       await history.trim(user)
+    },
+    async finish(user: number): Promise<void> {
+      await jobs.settle(user).catch(() => treeJobs.soon(user))
     },
   }
   const shared = { ...parts, tree, bounds, heavy, jobs, history, flights: makeUploadAccounting() }

@@ -100,7 +100,7 @@ export function makeHistory({
     return true
   }
 
-  async function trim(user: number): Promise<void> {
+  async function trimNow(user: number): Promise<void> {
     since.delete(user)
     const wait = sums.waitOf(user)
     if (wait > 0) {
@@ -113,8 +113,13 @@ export function makeHistory({
     await reclaim(user)
   }
 
+  /**
+   * Trims an account's history to its limits, oldest first. Never rejects: the change that let it grow is committed, and who is
+   * told that it failed would repeat it. The next request trims instead.
+   */
+  const trim = (user: number): Promise<void> => trimNow(user).catch(() => sums.postpone(user))
+
   return {
-    /** Trims an account's history to its limits, oldest first. */
     trim,
 
     /** The same after a change that cannot have let it grow, if it is due for another reason. */

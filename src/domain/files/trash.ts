@@ -153,7 +153,7 @@ export const makeTrash = (parts: Parts) => {
         const restored = await restoreIn(tx, user, id, address, measured)
         return pathIn(await foldersFor(tx, user), restored)
       })
-      await jobs.settle(user)
+      await jobs.finish(user)
       return path
     },
 
@@ -164,7 +164,7 @@ export const makeTrash = (parts: Parts) => {
         await present(tx, user, id)
         await setState(tx, id, 'kept', 'dropping', clock.now())
       })
-      await jobs.settle(user)
+      await jobs.finish(user)
     },
 
     /** Empties the trash permanently. Returns the number of entries. */

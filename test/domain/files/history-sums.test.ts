@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { Busy } from '../../../src/base/errors.ts'
 import { Connection } from '../../../src/storage/engine/sqlite-connection.ts'
 import { serverOfFile } from '../../support/server.ts'
 
@@ -17,4 +18,19 @@ test('the history of an account is summed up when a version was kept, not for ev
   expect(await sums(() => ada.put('/folder/third', 'three'))).toBe(0)
   expect(await sums(() => ada.put('/second', 'another'))).toBe(1)
   run.mockRestore()
+})
+
+test('a change that is committed is not answered as failed when clean-up after it fails', async () => {
+  const ada = await server.account()
+  await ada.put('/kept', 'one')
+  const { run } = Object.getOwnPropertyDescriptors(Connection.prototype)
+  const failing = vi.spyOn(Connection.prototype, 'run').mockImplementation(function (this: Connection, query) {
+    if (query.sql.includes('from versions where user_id')) throw new Busy('The database is locked.')
+    return (run.value as Connection['run']).call(this, query)
+  })
+  try {
+    expect((await ada.put('/kept', 'another')).version).toBe(2)
+  } finally {
+    failing.mockRestore()
+  }
 })
