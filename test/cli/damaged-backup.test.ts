@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { manifestOf, objectAt } from '../support/backups.ts'
 import { runCommand } from '../support/command.ts'
 import { bytesOf, sha256Of } from '../support/contents.ts'
+import { hasPty, onTerminal } from '../support/pty.ts'
 import { folderOfTest } from '../support/server.ts'
 
 interface Restored {
@@ -298,6 +299,23 @@ test('a damaged manifest lets no data be removed until its backup is dropped, an
   expect(await idsIn(backups)).toEqual([id])
   expect(await runCommand(dataDir, 'backup', 'verify', '--from', backups)).toMatchObject({ code: 0 })
   expect(await prune('--drop', damaged!)).toMatchObject({ code: 5 })
+})
+
+test.runIf(hasPty)('while it is asked whether old backups are to be removed, a backup can be created', async () => {
+  const { dataDir, backups, manifest } = await backedUp()
+  await done(dataDir, 'user', 'add', 'bob', '--generate')
+  await done(dataDir, 'backup', 'create', '--to', backups)
+  const env = { PATH: process.env['PATH']!, HOME: dataDir, SVC_DATA_DIR: dataDir }
+  const none = ['daily', 'weekly', 'monthly'].flatMap((name) => [`--keep-${name}`, '0'])
+  const { code, output } = await onTerminal(
+    env,
+    ['backup', 'prune', '--from', backups, '--keep-last', '1', ...none],
+    [{ after: 'Remove', run: ['backup', 'create', '--to', backups], type: 'y\n' }],
+  )
+  expect([code, output]).toEqual([0, expect.stringContaining('Removed 1 backup and ')])
+  const left = await idsIn(backups)
+  expect([left.length, left.includes(manifest.id)]).toEqual([2, false])
+  expect(await runCommand(dataDir, 'backup', 'verify', '--from', backups)).toMatchObject({ code: 0 })
 })
 
 test('a kept key of other backups is refused by every command, which says how to go on', async () => {

@@ -1,7 +1,7 @@
 # Runs a command on a pseudo-terminal of its own: python3 terminal-driver.py '{"command": […], "steps": […]}'. Each step waits until the output
-# since the last step contains `after`, then types `type`, sends the signal `signal`, or closes the terminal (`hangup`). Prints
-# {"code", "output"}; a signal that ended the command is a negative code.
-import json, os, pty, select, signal, sys
+# since the last step contains `after`, runs another command `run`, which must succeed, then types `type`, sends the signal `signal`, or closes
+# the terminal (`hangup`). Prints {"code", "output"}; a signal that ended the command is a negative code.
+import json, os, pty, select, signal, subprocess, sys
 
 plan = json.loads(sys.argv[1])
 pid, terminal = pty.fork()
@@ -13,6 +13,8 @@ seen = 0
 while True:
     if steps and steps[0]["after"].encode() in output[seen:]:
         step, seen = steps.pop(0), len(output)
+        if "run" in step:
+            subprocess.run(step["run"], check=True, stdout=subprocess.DEVNULL)
         if "type" in step:
             os.write(terminal, step["type"].encode())
         elif "signal" in step:

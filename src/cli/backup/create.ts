@@ -88,20 +88,16 @@ async function pruneAfter(
 ): Promise<{ removed: string[]; problem?: string | undefined; denied?: string }> {
   const removed: string[] = []
   try {
-    const [{ backupFolder }, { openPruning }] = await Promise.all([
+    const [{ backupFolder }, { planRemoval }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../wiring/backups/pruning.ts'),
     ])
     const folder = await backupFolder(lookup, passphrases)
-    const pruning = await openPruning(folder, await backups.keep())
-    try {
-      await pruning.execute()
-      removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
-      if (removed.length > 0) await backups.pruned(removed, folder.folder)
-      return { removed, problem: damageText(globals, pruning.damaged, folder.folder) }
-    } finally {
-      await pruning.release()
-    }
+    const pruning = await planRemoval(folder, await backups.keep())
+    await pruning.execute()
+    removed.push(...pruning.decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id))
+    if (removed.length > 0) await backups.pruned(removed, folder.folder)
+    return { removed, problem: damageText(globals, pruning.damaged, folder.folder) }
   } catch (error) {
     // A bucket that lets nobody on this machine remove backups is meant to.
     if ((error as Error).name === 'RemovalDenied') return { removed, denied: errorMessage(error) }

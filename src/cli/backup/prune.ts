@@ -13,7 +13,7 @@ export const prune = command({
     'Keeps the last backups, and the newest of each of the last days, weeks and months that have one. The ' +
     'newest backup is always kept. A backup dated in the future is kept, and displaces no other. While the manifest of a kept ' +
     'backup is damaged, no data is removed, because that backup may need it: --drop removes the backup. Each option ' +
-    'replaces the setting of its name (backup.keep_daily and so on). No backup can be created at the same time.',
+    'replaces the setting of its name (backup.keep_daily and so on). No backup can be created while it removes something.',
   needs: 'nothing',
   args: {},
   flags: {
@@ -34,7 +34,7 @@ export const prune = command({
     'svc backup prune --drop 20261121-031500-a1b2',
   ],
   async run({ io, globals, flags }) {
-    const [{ backupFolder, withInstallation }, { openPruning }, { defaultRetention: standardKeep }] = await Promise.all(
+    const [{ backupFolder, withInstallation }, { planRemoval }, { defaultRetention: standardKeep }] = await Promise.all(
       [
         import('../../wiring/backups/backup-locations.ts'),
         import('../../wiring/backups/pruning.ts'),
@@ -51,47 +51,43 @@ export const prune = command({
         weekly: flags.keepWeekly ?? standard.weekly,
         monthly: flags.keepMonthly ?? standard.monthly,
       }
-      const pruning = await openPruning(folder, keep, flags)
-      try {
-        const { decisions, damaged, objects, bytes, chapters } = pruning
-        const problem = damageText(globals, damaged, folder.folder)
-        if (problem !== undefined) io.warn(problem)
-        const code = problem === undefined ? 0 : 3
-        const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
-        const document = {
-          kept: decisions.filter(({ reasons }) => reasons.length > 0),
-          removed: gone,
-          objects,
-          bytes,
-          damaged,
-          chapters,
-        }
-        const parts = chapters.length > 0 ? `, ${pluralize(chapters.length, 'old part')} of the stream` : ''
-        const size = `${pluralize(gone.length, 'backup')}${parts} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
-        const lines = decisions.map(({ id, reasons }) =>
-          reasons.length > 0 ? `keep    ${id}  ${reasons.join(', ')}` : `remove  ${id}`,
-        )
-        if (flags.dryRun) {
-          io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
-          return code
-        }
-        if (gone.length + objects + chapters.length === 0) {
-          io.print('There is nothing to remove.', { ...document, dry_run: false })
-          return code
-        }
-        if (!flags.yes) {
-          if (io.interactive) io.info(lines.join('\n'))
-          if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
-        }
-        await pruning.execute()
-        // The audit log records only backups of its own installation.
-        if (local && local.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
-          await local.domain.backups.pruned(gone, folder.folder)
-        io.print(`Removed ${size}; ${pluralize(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
-        return code
-      } finally {
-        await pruning.release()
+      const pruning = await planRemoval(folder, keep, flags)
+      const { decisions, damaged, objects, bytes, chapters } = pruning
+      const problem = damageText(globals, damaged, folder.folder)
+      if (problem !== undefined) io.warn(problem)
+      const code = problem === undefined ? 0 : 3
+      const gone = decisions.filter(({ reasons }) => reasons.length === 0).map(({ id }) => id)
+      const document = {
+        kept: decisions.filter(({ reasons }) => reasons.length > 0),
+        removed: gone,
+        objects,
+        bytes,
+        damaged,
+        chapters,
       }
+      const parts = chapters.length > 0 ? `, ${pluralize(chapters.length, 'old part')} of the stream` : ''
+      const size = `${pluralize(gone.length, 'backup')}${parts} and ${pluralize(objects, 'object')} with ${formatSize(bytes)}`
+      const lines = decisions.map(({ id, reasons }) =>
+        reasons.length > 0 ? `keep    ${id}  ${reasons.join(', ')}` : `remove  ${id}`,
+      )
+      if (flags.dryRun) {
+        io.print([...lines, `Would remove ${size}.`].join('\n'), { ...document, dry_run: true })
+        return code
+      }
+      if (gone.length + objects + chapters.length === 0) {
+        io.print('There is nothing to remove.', { ...document, dry_run: false })
+        return code
+      }
+      if (!flags.yes) {
+        if (io.interactive) io.info(lines.join('\n'))
+        if (!(await io.confirm(`Remove ${size}?`))) throw cancelled()
+      }
+      await pruning.execute()
+      // The audit log records only backups of its own installation.
+      if (local && local.domain.instance.identity.server_id === folder.header.server_id && gone.length > 0)
+        await local.domain.backups.pruned(gone, folder.folder)
+      io.print(`Removed ${size}; ${pluralize(document.kept.length, 'backup')} left.`, { ...document, dry_run: false })
+      return code
     })
   },
 })

@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, type Stats } from 'node:fs'
 import { lstat, open, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -45,13 +45,21 @@ async function flush(path: string, size: number): Promise<boolean> {
   }
 }
 
+/** Undefined for a file that is not there, for example because another process removed it. */
+const factsOf = (path: string): Promise<Stats | undefined> =>
+  lstat(path).catch((error: unknown) => {
+    if (errorCode(error) !== 'ENOENT') throw error
+    return undefined
+  })
+
 async function storedIn({ objects }: Layout): Promise<Map<string, number>> {
   const found = new Map<string, number>()
   const limit = pLimit(WIDTH)
   const readShelf = async (shelf: string): Promise<void> => {
     for (const name of await namesIn(join(objects, shelf))) {
       if (!NAME.test(name) || !name.startsWith(shelf)) continue
-      found.set(name, (await lstat(join(objects, shelf, name))).size)
+      const facts = await factsOf(join(objects, shelf, name))
+      if (facts) found.set(name, facts.size)
     }
   }
   const shelves = (await namesIn(objects)).filter((name) => SHELF.test(name))
@@ -68,10 +76,7 @@ async function findStored(
   const limit = pLimit(WIDTH)
   const findOne = async ({ sha256 }: Piece): Promise<void> => {
     const name = nameOf(sha256)
-    const facts = await lstat(pathOf(name)).catch((error: unknown) => {
-      if (errorCode(error) !== 'ENOENT') throw error
-      return undefined
-    })
+    const facts = await factsOf(pathOf(name))
     if (facts) found.set(name, facts.size)
     else found.delete(name)
   }

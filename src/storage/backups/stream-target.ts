@@ -145,24 +145,40 @@ function ignoreDenied(error: unknown): void {
   if (!(error instanceof RemovalDenied)) throw error
 }
 
-/** The objects that the stream of a repository needs without some chapters, and what is damaged there. */
+/**
+ * The objects that the stream of a repository needs without some chapters, and what is damaged there. Chapters that get
+ * no more records are added to `finished`, and not read again.
+ */
 export async function streamObjects(
   folder: string,
   key: Uint8Array | undefined,
   without: readonly Chapter[],
+  finished = new Map<string, readonly Piece[]>(),
 ): Promise<{ objects: Piece[]; damaged: { id: string; what: string }[] }> {
   const pool = openPool(folder, key && poolKeys(key))
   const objects: Piece[] = []
   const damaged: { id: string; what: string }[] = []
   const old = new Set(without.map(({ name }) => name))
-  for (const chapter of (await chaptersIn(folder)).filter(({ name }) => !old.has(name))) {
+  /** Whether a later chapter has taken over. */
+  let isFinished = false
+  for (const chapter of (await chaptersIn(folder)).filter(({ name }) => !old.has(name)).reverse()) {
+    const found: Piece[] = [...(finished.get(chapter.name) ?? [])]
+    let completes: boolean = isFinished
     try {
-      for (const piece of await baseObjects({ folder, key, pool }, chapter)) objects.push(piece)
-      for await (const { head } of recordsOf(folder, chapter, key)) for (const piece of head.blobs) objects.push(piece)
+      if (!finished.has(chapter.name)) {
+        for (const piece of await baseObjects({ folder, key, pool }, chapter)) found.push(piece)
+        for await (const { head } of recordsOf(folder, chapter, key)) {
+          for (const piece of head.blobs) found.push(piece)
+          completes ||= head.completes
+        }
+        if (isFinished) finished.set(chapter.name, found)
+      }
     } catch (error) {
       if (!(error instanceof DamagedBackup)) throw error
       damaged.push({ id: chapterFolder(folder, chapter), what: error.message })
     }
+    for (const piece of found) objects.push(piece)
+    isFinished = completes
   }
-  return { objects, damaged }
+  return { objects, damaged: damaged.reverse() }
 }

@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY, MINUTE } from '../../../src/base/clock.ts'
-import { verify } from '../../../src/domain/backups/backups.ts'
+import { planPruning, verify } from '../../../src/domain/backups/backups.ts'
+import { openPool } from '../../../src/storage/backups/object-pool.ts'
 import { collectorIsHeld, holdCollector } from '../../../src/storage/contents/collector-holds.ts'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
 import type { RepositoryHeader } from '../../../src/storage/backups/repository.ts'
 import { backupFolder, backupNamed, backupTarget } from '../../../src/wiring/backups/backup-locations.ts'
 import { drill } from '../../../src/wiring/backups/drill.ts'
 import { openLocal } from '../../../src/wiring/local-domain.ts'
-import { openPruning } from '../../../src/wiring/backups/pruning.ts'
+import { planRemoval } from '../../../src/wiring/backups/pruning.ts'
 import { restore } from '../../../src/wiring/backups/restore.ts'
 import { contentsBelow, LARGE, noPassphrases, objectAt, placeOfTest, sourceOf } from '../../support/backups.ts'
 import { blobsOf, bytesOf, sha256Of } from '../../support/contents.ts'
@@ -306,40 +307,72 @@ describe('removing old backups', () => {
     const repository = join(place.folder, 'repo')
     await writeFile(join(repository, 'tmp', 'left-1'), 'by a run that was killed')
 
-    const pruning = await openPruning(await open(place), keepNothing)
+    const pruning = await planRemoval(await open(place), keepNothing)
     expect(pruning.decisions.map(({ id: backup, reasons }) => [backup, reasons])).toEqual([
       [second.manifest.id, ['last']],
       [first.manifest.id, []],
     ])
     await expect(stat(objectAt(repository, sha256))).resolves.toBeTruthy()
     await pruning.execute()
-    await pruning.release()
     expect(await (await sourceOf(repository)).ids()).toEqual([second.manifest.id])
     await expect(stat(objectAt(repository, sha256))).rejects.toThrow('ENOENT')
     expect(await readdir(join(repository, 'tmp'))).toEqual([])
     expect(await problemsOf(repository)).toEqual([])
   })
 
+  test('takes no lock before it removes something, and spares what was stored after it was planned', async () => {
+    const place = await placeOfTest()
+    const old = await place.backUp('repo')
+    const repository = join(place.folder, 'repo')
+    // An object that nothing needs yet.
+    const bytes = bytesOf(LARGE, 9)
+    const sha256 = sha256Of(bytes)
+    await mkdir(dirname(objectAt(repository, sha256)), { recursive: true })
+    await writeFile(objectAt(repository, sha256), bytes)
+    const pruning = await planRemoval(await open(place), keepNothing)
+    expect(pruning.objects).toBe(1)
+    await place.put('/new.bin', bytes)
+    const { manifest } = await place.backUp('repo')
+    await pruning.execute()
+    expect(await (await sourceOf(repository)).ids()).toEqual([old.manifest.id, manifest.id])
+    expect(await problemsOf(repository)).toEqual([])
+  })
+
+  test('finds no damage in a backup that another process removes meanwhile', async () => {
+    const place = await placeOfTest()
+    const gone = await place.backUp('repo')
+    await place.put('/new.bin', bytesOf(LARGE, 9))
+    const { manifest } = await place.backUp('repo')
+    const source = await sourceOf(join(place.folder, 'repo'))
+    const ids = await source.ids()
+    await rm(join(place.folder, 'repo', 'snapshots', `${gone.manifest.id}.json`))
+    const stale = { ...source, ids: vi.fn<typeof source.ids>(source.ids).mockResolvedValueOnce(ids) }
+    const options = { keep: { ...keepNothing, last: 2 }, now: Date.now(), stream: { objects: [], damaged: [] } }
+    const plan = await planPruning(openPool(join(place.folder, 'repo'), undefined), stale, options)
+    expect([plan.damaged, plan.decisions]).toEqual([[], [{ id: manifest.id, reasons: ['last'] }]])
+  })
+
   test('and making one exclude each other', async () => {
     const place = await placeOfTest()
     await place.backUp('repo')
-    const pruning = await openPruning(await open(place), keepNothing)
+    const { addToRepository, ownRepository } = await import('../../../src/storage/backups/repository.ts')
+    const { folder, header, key } = await open(place)
+    const pruning = await planRemoval({ folder, header, key }, keepNothing)
+    const own = await ownRepository(folder, header, key)
     await expect(place.backUp('repo')).rejects.toMatchObject({
       exitCode: 6,
       message: expect.stringContaining('svc backup prune'),
     })
-    await expect(open(place).then((folder) => openPruning(folder, keepNothing))).rejects.toMatchObject({ exitCode: 6 })
-    await pruning.release()
+    await expect(pruning.execute()).rejects.toMatchObject({ exitCode: 6 })
+    await own.release()
 
-    const { addToRepository } = await import('../../../src/storage/backups/repository.ts')
-    const { folder, header, key } = await open(place)
     const sink = await addToRepository(folder, header as RepositoryHeader, key, {} as never)
-    await expect(openPruning({ folder, header, key }, keepNothing)).rejects.toMatchObject({
+    await expect(pruning.execute()).rejects.toMatchObject({
       exitCode: 6,
       message: expect.stringContaining('svc backup create'),
     })
     await sink.close()
-    await (await openPruning({ folder, header, key }, keepNothing)).release()
+    await pruning.execute()
   })
 
   test('does not wait for the dead', async () => {
@@ -365,10 +398,9 @@ describe('removing old backups', () => {
     const repository = join(place.folder, 'repo')
     await writeFile(join(repository, 'snapshots', `${manifest.id}.json`), '{')
     const before = await contentsBelow(repository)
-    const pruning = await openPruning(await open(place), { ...keepNothing, last: 2 })
+    const pruning = await planRemoval(await open(place), { ...keepNothing, last: 2 })
     expect(pruning).toMatchObject({ objects: 0, damaged: [{ id: manifest.id }] })
     await pruning.execute()
-    await pruning.release()
     expect(await contentsBelow(repository)).toEqual(before)
   })
 })

@@ -8,7 +8,7 @@ import { openCopyFile } from '../../../src/host/sqlite-engine.ts'
 import { assembleDatabase } from '../../../src/storage/backups/scratch.ts'
 import { openBackupContext } from '../../../src/wiring/backups/backup-context.ts'
 import { backupFolder, backupTarget } from '../../../src/wiring/backups/backup-locations.ts'
-import { openPruning } from '../../../src/wiring/backups/pruning.ts'
+import { planRemoval } from '../../../src/wiring/backups/pruning.ts'
 import {
   forgeManifest,
   LARGE,
@@ -237,9 +237,8 @@ describe('a backup of what has not changed is complete', () => {
     const place = await backedUp()
     const last = await place.backUp('repo')
     const folder = await backupFolder({ from: repositoryOf(place), dataDir: place.dataDir, env: {} }, noPassphrases)
-    const pruning = await openPruning(folder, { last: 1, daily: 0, weekly: 0, monthly: 0 })
+    const pruning = await planRemoval(folder, { last: 1, daily: 0, weekly: 0, monthly: 0 })
     await pruning.execute()
-    await pruning.release()
     await place.local.domain.backups.pruned(['…'], repositoryOf(place))
     expect(await (await sourceOf(repositoryOf(place))).ids()).toEqual([last.manifest.id])
     expect((await place.backUp('repo')).unchanged).toBe(true)
