@@ -7,7 +7,7 @@ import { Type } from './schema.ts'
 export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 
-const When = orNull(Timestamp)
+export const When = orNull(Timestamp)
 const Bytes = Count
 
 export const Quota = orNull(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Bytes; null for no limit.')
@@ -123,6 +123,25 @@ export const MaintenanceState = {
   until: orNull(Timestamp, 'When it ends by itself; null for never.'),
 }
 
+export const CurrentPassword = Type.String({
+  minLength: 1,
+  maxLength: 1_024,
+  description: 'Password of the caller. A wrong one counts as a failed login.',
+})
+export const confirmErrors = ['invalid_credentials', 'account_locked', 'busy'] as const
+
+/** Settings with a value from outside the database, which cannot be changed in the browser. */
+const FixedSettings = Type.Array(
+  Type.Object({
+    setting: Type.String(),
+    by: Type.String({ description: 'An environment variable, `config.json` or `svc serve`.' }),
+  }),
+  { description: 'Settings that are fixed by the operator of the server.' },
+)
+
+/** Numbers of backups that are kept. */
+export const Keep = Type.Object({ last: Count, daily: Count, weekly: Count, monthly: Count })
+
 const MadeBackup = Type.Object({ id: Type.String(), at: Timestamp, place: Type.String() })
 
 export const BackupJob = Type.Object({
@@ -163,7 +182,8 @@ export const BackupsState = {
     'The last failure, if no backup was made since.',
   ),
   proven: orNull(MadeBackup, 'The last one that was restored as a drill and found complete.'),
-  keep: Type.Object({ last: Count, daily: Count, weekly: Count, monthly: Count }),
+  keep: Keep,
+  fixed: FixedSettings,
   stored: Type.Array(
     Type.Object({
       id: Type.String(),

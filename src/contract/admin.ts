@@ -3,6 +3,8 @@ import { DisplayName } from './account-settings.ts'
 import {
   AccountUsage,
   AuditEntry,
+  confirmErrors,
+  CurrentPassword,
   Finding,
   HandedOver,
   ListedUser,
@@ -28,11 +30,6 @@ const changing = { method: 'POST', auth, limit: 'none' } as const
 const oneOf = (...choices: string[]) =>
   Type.String({ pattern: `^(${choices.join('|')})$`, description: choices.map((choice) => `\`${choice}\``).join(', ') })
 const Moment = (description: string) => Type.String({ minLength: 10, maxLength: 40, description })
-const CurrentPassword = Type.String({
-  minLength: 1,
-  maxLength: 1_024,
-  description: 'Password of the caller. A wrong one counts as a failed login.',
-})
 
 const UserId = Type.Integer({ ...Id, description: '`id` of the account, from `users`.' })
 const Offset = Type.Optional(Type.Integer({ ...Count, description: 'Number of entries to skip; default 0.' }))
@@ -49,7 +46,6 @@ const MessagesKept = Type.Integer({ ...Count, description: 'Number of messages t
 const oneUser = Type.Object({ user_id: UserId })
 /** Changes to how users sign in require the administrator's password again. */
 const confirmed = { user_id: UserId, current_password: CurrentPassword }
-const confirmErrors = ['invalid_credentials', 'account_locked', 'busy'] as const
 const aUser = Type.Object({ ok: Ok, user: ListedUser })
 const ended = { sessions_ended: Count, devices_ended: Count }
 const slug = Type.Object({ slug: Type.String({ pattern: SLUG.source }) })

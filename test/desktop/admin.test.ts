@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { backupTarget } from '../../src/wiring/backups/backup-locations.ts'
+import { putRecord } from '../../src/storage/instance/backup-records.ts'
 import { noPassphrases } from '../support/backups.ts'
 import { PASSWORD, secondFactor } from '../support/browser.ts'
 import { expectQuiet, startWorld, type DesktopWorld } from '../support/desktop.ts'
@@ -385,6 +386,59 @@ test('a backup is created with progress and stopped, and a failed test restore s
   await act('Check all backups')
   await expect.poll(async () => (await domain.backups.jobs.last())?.kind).toBe('verify')
   await server.set('backup.to', undefined)
+  expect(await visited.flaws()).toEqual([])
+  expectQuiet(visited)
+})
+
+test('the schedule and the retention of backups are changed, and a paused schedule is resumed', async () => {
+  const { server } = world
+  const { backups, instance } = server.local.domain
+  const { visited, admin, go, dialog, act, answer, told } = await atWork()
+  await go('Backups')
+  await admin.getByText('svc config set backup.to DIR').waitFor()
+  expect(await admin.getByRole('button', { name: 'Change schedule' }).count()).toBe(0)
+  await server.set('backup.to', '/mnt/backup/svc')
+  await act('Refresh')
+  await act('Change schedule')
+  await dialog.getByLabel('Create a backup').selectOption('weekly')
+  await dialog.getByLabel('Day').selectOption({ label: 'Sunday' })
+  await dialog.getByLabel('Time').fill('04:05')
+  expect(await visited.flaws()).toEqual([])
+  await answer('Save', 'difference engine')
+  await dialog.getByText('The password is wrong.').waitFor()
+  await answer('Save', PASSWORD)
+  await told('Saved. The next backup is created on')
+  await admin.getByText('Sunday at 04:05').waitFor()
+  expect((await instance.settings.values())['backup.schedule']).toBe('5 4 * * 0')
+
+  await act('Change schedule')
+  await dialog.getByLabel('Create a backup').selectOption('own')
+  await dialog.getByLabel('Cron expression').fill('0 0 30 2 *')
+  await answer('Save', PASSWORD)
+  await dialog.getByText('This is not a time that ever comes.').waitFor()
+  await dialog.getByLabel('Cron expression').fill('*/10 8-18 * * 1-5')
+  await answer('Save', PASSWORD)
+  await admin.locator('code').filter({ hasText: '*/10 8-18 * * 1-5' }).waitFor()
+
+  await act('Change retention')
+  await dialog.getByLabel('Days with a backup each').fill('many')
+  await dialog.getByText('Enter a whole number from 0 to 10,000.').waitFor()
+  await dialog.getByLabel('Days with a backup each').fill('30')
+  expect(await visited.flaws()).toEqual([])
+  await answer('Save', PASSWORD)
+  await admin.getByText('the last 3, then one of each of 30 days').waitFor()
+  expect(await backups.keep()).toMatchObject({ last: 3, daily: 30 })
+
+  await server.database.write('instance', (tx) => putRecord(tx, 'paused', { at: Date.now() }))
+  await act('Refresh')
+  await act('Resume schedule')
+  await dialog.getByText('both would write to /mnt/backup/svc').waitFor()
+  await answer('Resume schedule', PASSWORD)
+  await expect.poll(() => backups.isPaused()).toBe(false)
+  await expect.poll(() => admin.evaluate<string>('document.activeElement.textContent')).toBe('Change schedule')
+  await go('Audit log')
+  await admin.getByText('Daily backups: 30').waitFor()
+  for (const name of ['backup.to', 'backup.schedule', 'backup.keep_daily'] as const) await server.set(name, undefined)
   expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })

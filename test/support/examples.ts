@@ -267,6 +267,22 @@ const idleBackups: Maker = async ({ server }) => {
   return {}
 }
 
+const withPlaceOfBackups: Maker = async (scene) => {
+  const { server } = scene
+  await withPassword(scene)
+  const { settings } = server.local.domain.instance
+  const before = (await settings.values())['backup.to']
+  const restore = async (): Promise<void> => {
+    if (!restorers.delete(restore)) return
+    await server.set('backup.schedule', undefined)
+    await server.set('backup.to', before)
+  }
+  restorers.add(restore)
+  onTestFinished(restore)
+  await server.set('backup.to', join(server.dataDir, 'backups'))
+  return {}
+}
+
 const each = (endpoint: { actions: object }, make: Maker): [AnyAction, Maker][] =>
   Object.values(endpoint.actions).map((action) => [action as AnyAction, make])
 
@@ -304,6 +320,7 @@ const makers = new Map<AnyAction, Maker>([
   [admin.actions.set_default_quota, forAWhile],
   [admin.actions.start_backup_job, idleBackups],
   [admin.actions.stop_backup_job, idleBackups],
+  [admin.actions.set_backup_schedule, withPlaceOfBackups],
   [admin.actions.begin_maintenance, forAWhile],
   [admin.actions.end_maintenance, forAWhile],
 ])

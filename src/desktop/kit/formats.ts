@@ -39,9 +39,9 @@ export const formatDayInYear = (timestamp: Timestamp, now = new Date()): string 
     ? formatDay(timestamp)
     : dateFormat({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(timestamp))
 
-/** `Sun`. */
-export const formatWeekday = (timestamp: Timestamp): string =>
-  dateFormat({ weekday: 'short' }).format(new Date(timestamp))
+/** `Sun`, or `Sunday`. */
+export const formatWeekday = (timestamp: Timestamp, style: 'long' | 'short' = 'short'): string =>
+  dateFormat({ weekday: style }).format(new Date(timestamp))
 
 /** Time for today, weekday for the last week, otherwise the date. */
 export function formatWhen(timestamp: Timestamp, now = new Date()): string {

@@ -3,6 +3,7 @@ import { repositoryName } from '../../storage/backups/repository-path.ts'
 import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeBackupJobs } from './backup-jobs.ts'
+import { beginSchedule, makeBackupSettings } from './backup-settings.ts'
 import { makeCreate } from './creation.ts'
 import type { BackupContext } from './backup-context.ts'
 import { writeUnseen } from './unchanged-backup.ts'
@@ -59,6 +60,7 @@ export function makeBackups(deps: Deps) {
     create: makeCreate(deps, scheduledPlace),
     schedule: makeSchedule(deps),
     jobs: makeBackupJobs(deps),
+    settings: makeBackupSettings(deps),
     scheduledPlace,
     lastBackupIn,
 
@@ -113,11 +115,7 @@ export function makeBackups(deps: Deps) {
 
     /** Records a changed or resumed schedule, which applies from now on. */
     async scheduled(schedule: string, place: string): Promise<void> {
-      await database.write('instance', async (tx) => {
-        await putRecord(tx, 'attempt', { at: clock.now() })
-        await putRecord(tx, 'paused', undefined)
-        await audit.record(tx, { kind: 'backup.schedule', detail: { schedule: schedule || 'off', place } })
-      })
+      await database.write('instance', (tx) => beginSchedule(deps, tx, { schedule, place }))
     },
 
     /** The configured retention. */

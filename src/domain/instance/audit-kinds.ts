@@ -50,6 +50,7 @@ export const auditKinds = {
   'backup.restored': 'this data directory restored from a backup',
   'backup.passphrase': 'the passphrase of a folder of backups changed',
   'backup.proven': 'a backup drill succeeded',
+  'backup.retention': 'the number of backups that are kept changed',
   'backup.requested': 'a backup, check or drill started by an administrator in the browser',
   'backup.schedule': 'the schedule of backups changed',
   'backup.stopped': 'a backup, check or drill stopped by an administrator in the browser',

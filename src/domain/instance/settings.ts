@@ -67,6 +67,25 @@ function declaredIn(stored: Map<string, string>): Maintenance | undefined {
 const unlessOver = (maintenance: Maintenance | undefined, now: number): Maintenance | undefined =>
   maintenance && maintenance.until !== null && maintenance.until <= now ? undefined : maintenance
 
+type Changes = readonly (readonly [name: string, value: unknown])[]
+
+/** Changes of live options as they are stored, with secrets encrypted. Fault `not_found`. */
+const storedTexts = (changes: Changes, sealing: Sealing) =>
+  changes.map(([name, value]): [name: string, text: string | undefined] => {
+    if (!isOption(name) || !options[name].live) throw fault('not_found')
+    if (value === undefined) return [name, undefined]
+    const isSealed = (options[name] as Option).secret && value !== ''
+    return [name, JSON.stringify(isSealed ? sealing.seal(name, String(value)) : value)]
+  })
+
+const fixedIn = ({ sources }: State, wanted: readonly OptionName[]): { setting: OptionName; by: string }[] =>
+  wanted.flatMap((setting) => {
+    const source = sources[setting]
+    if (source === 'database' || source === 'default') return []
+    const by = source === 'environment' ? variableOf(setting) : source === 'flag' ? 'svc serve' : source
+    return [{ setting, by }]
+  })
+
 /** Cache time, ms: one request reads settings several times. */
 const FRESH_MS = 5
 
@@ -81,6 +100,15 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     if (state?.version !== version) state = assemble(version, await storedSettings(database.read), given, sealing)
     askedAt = performance.now()
     return state
+  }
+
+  async function storeSeveral(changes: Changes, unit?: (tx: Writer) => Promise<void>): Promise<void> {
+    const stored = storedTexts(changes, sealing)
+    await database.write('instance', async (tx) => {
+      for (const [name, text] of stored) await storeSetting(tx, name, text)
+      await unit?.(tx)
+    })
+    askedAt = -Infinity
   }
 
   return {
@@ -112,17 +140,17 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       })
     },
 
-    /** Sets or deletes a live option in one transaction with `unit`. Fault `not_found`. */
-    async store(name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> {
-      if (!isOption(name) || !options[name].live) throw fault('not_found')
-      const isSealed = (options[name] as Option).secret && value !== undefined && value !== ''
-      const stored = isSealed ? sealing.seal(name, String(value)) : value
-      await database.write('instance', async (tx) => {
-        await storeSetting(tx, name, stored === undefined ? undefined : JSON.stringify(stored))
-        await unit?.(tx)
-      })
-      askedAt = -Infinity
+    /** Of these options, the ones that are set outside the database, and by what: a variable, `config.json` or `svc serve`. */
+    async fixed(wanted: readonly OptionName[]): Promise<{ setting: OptionName; by: string }[]> {
+      return fixedIn(await current(), wanted)
     },
+
+    /** Sets or deletes a live option in one transaction with `unit`. Fault `not_found`. */
+    store: (name: string, value: unknown, unit?: (tx: Writer) => Promise<void>): Promise<void> =>
+      storeSeveral([[name, value]], unit),
+
+    /** Sets or deletes (undefined) several live options at once, otherwise as `store`. */
+    storeSeveral,
 
     /**
      * Updates the stored value of a live option from its current one, in one transaction with `unit`, so that

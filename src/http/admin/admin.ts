@@ -17,6 +17,9 @@ import { maintenance } from './maintenance.ts'
 import { removal } from './removal.ts'
 import { removeUser } from './remove-user.ts'
 import { reset2fa } from './reset-2fa.ts'
+import { resumeBackupSchedule } from './resume-backup-schedule.ts'
+import { setBackupRetention } from './set-backup-retention.ts'
+import { setBackupSchedule } from './set-backup-schedule.ts'
 import { setDefaultQuota } from './set-default-quota.ts'
 import { setPassword } from './set-password.ts'
 import { setRole } from './set-role.ts'
@@ -53,6 +56,9 @@ export const adminHandlers = (machine: HostStatus): Handler[] => [
   backupJob,
   startBackupJob(machine),
   stopBackupJob,
+  setBackupSchedule,
+  resumeBackupSchedule,
+  setBackupRetention,
   doctor(machine),
   audit,
   apps,

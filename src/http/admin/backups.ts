@@ -17,7 +17,7 @@ export const backups = ({ storedBackups, backupStream }: HostStatus) =>
       known.keep(),
       storedBackups(MAX_LISTED),
     ])
-    const [isPaused, stream] = await Promise.all([known.isPaused(), backupStream()])
+    const [isPaused, stream, fixed] = await Promise.all([known.isPaused(), backupStream(), known.settings.fixed()])
     const state = last && (await known.schedule.stateOf(last.at))
     return {
       schedule: schedule || null,
@@ -30,6 +30,7 @@ export const backups = ({ storedBackups, backupStream }: HostStatus) =>
       failed: failed ? { at: iso(failed.at), place: failed.place, message: failed.message } : null,
       proven: backupView(proven),
       keep,
+      fixed,
       stored: stored.newest,
       stored_count: stored.count,
       trouble: stored.error ?? null,

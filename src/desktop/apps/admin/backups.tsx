@@ -2,6 +2,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { formatDateTime, formatNumber, formatSize } from '../../kit/formats.ts'
 import type { AnswerOf } from '../../wire/actions.ts'
 import { BackupJobs } from './backup-controls.tsx'
+import { BackupSettings, ScheduleText } from './backup-dialogs.tsx'
 import { Badge, DescriptionList, QueryResult, Table } from './controls.tsx'
 import { useLiveQuery } from './live-query.ts'
 import { words } from './words.ts'
@@ -18,19 +19,14 @@ const LastBackup = ({ state: { last, overdue, in_future } }: { state: State }) =
   </>
 )
 
-const SuggestedCommands = ({ state: { schedule, paused } }: { state: State }) => (
+const SuggestedCommands = ({ state: { place } }: { state: State }) => (
   <section>
     <h3>{words('on_the_server')}</h3>
     <p class="soft">{words('on_the_server_text')}</p>
     <ul class="commands">
-      {schedule === null && (
+      {place === null && (
         <li>
-          {words('to_schedule')} <code>svc backup schedule &apos;30 3 * * *&apos; --to DIR</code>
-        </li>
-      )}
-      {paused && (
-        <li>
-          {words('to_resume')} <code>svc backup schedule resume</code>
+          {words('to_place')} <code>svc config set backup.to DIR</code>
         </li>
       )}
       <li>
@@ -79,7 +75,7 @@ const StoredBackups = ({ state: { stored, stored_count } }: { state: State }) =>
   </section>
 )
 
-/** The state of backups, and what can be started here. Places and restores are for the server's command line. */
+/** The state of backups, their settings, and what can be started here. Places and restores are for the command line. */
 export function Backups() {
   const shown = useLiveQuery(() => bridge.call('admin.backups', {}), { interval: 60_000 })
   return (
@@ -107,12 +103,13 @@ export function Backups() {
                 words('proven'),
                 state.proven ? describeBackup(state.proven) : <Badge tone="warn">{words('never_proven')}</Badge>,
               ],
-              [words('schedule'), state.schedule === null ? words('off') : <code>{state.schedule}</code>],
+              [words('schedule'), <ScheduleText state={state} />],
               [words('place'), state.place ?? words('not_set')],
               [words('keeps'), words('keeps_text', state.keep)],
               ...(state.stream ? [[words('stream'), <StreamState stream={state.stream} />] as const] : []),
             ]}
           />
+          <BackupSettings state={state} onDone={shown.reload} />
           {state.trouble !== null && (
             <p class="problem" lang="en">
               {state.trouble}

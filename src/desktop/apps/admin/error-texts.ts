@@ -15,6 +15,7 @@ export function formProblems(error: unknown): {
   current?: string
   username?: string
   password?: string
+  schedule?: string
   other?: string
 } {
   if (error === undefined) return {}
@@ -23,5 +24,6 @@ export function formProblems(error: unknown): {
   if (codeOf(error) === 'exists') return { username: words('name_taken') }
   if (codeOf(error) === 'bad_request' && 'username' in fields) return { username: words('username_rule') }
   if (codeOf(error) === 'bad_request' && 'password' in fields) return { password: words('password_rule') }
+  if (codeOf(error) === 'bad_request' && 'schedule' in fields) return { schedule: words('schedule_rule') }
   return { other: describeAdminError(error) }
 }
