@@ -17,10 +17,7 @@ import {
   DamagedBackup,
   databasePieces,
   DATABASE_PIECE,
-  isBackupId,
-  MAX_MANIFEST,
   objectsOf,
-  parseManifest,
   readLists,
   type Manifest,
   type Piece,
@@ -36,7 +33,8 @@ import {
 } from './object-pool.ts'
 import type { BackupSink, BackupSource } from './source.ts'
 import { KEY_FILE } from './sealed-key.ts'
-import { openSealed, seal } from './stream-cipher.ts'
+import { idsIn, manifestFile, manifestNames, readManifest } from './stored-manifests.ts'
+import { seal } from './stream-cipher.ts'
 import { chaptersIn } from './stream-files.ts'
 import { verifyStream } from './stream-verification.ts'
 
@@ -201,35 +199,6 @@ export async function createRepository(
 
 async function removeUnfinished(folder: string): Promise<void> {
   for (const name of await readdir(folder)) if (UNFINISHED.test(name)) await rm(join(folder, name), { force: true })
-}
-
-const manifestFile = (folder: string, id: string, keys: PoolKeys | undefined): string =>
-  within(folder, 'snapshots', `${id}${keys ? '.sealed' : '.json'}`)
-
-const MANIFEST = /\.(json|sealed)$/
-
-const manifestNames = async (folder: string): Promise<string[]> =>
-  (await namesIn(within(folder, 'snapshots'))).filter(
-    (name) => MANIFEST.test(name) && isBackupId(name.replace(MANIFEST, '')),
-  )
-
-const idsIn = async (folder: string): Promise<string[]> =>
-  (await manifestNames(folder)).map((name) => name.replace(MANIFEST, '')).sort()
-
-async function readManifest(folder: string, id: string, keys: PoolKeys | undefined): Promise<Manifest> {
-  const path = manifestFile(folder, id, keys)
-  const what = `The manifest ${path}`
-  const file = await openBytes(path).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') throw new DamagedBackup(`${what} is missing.`)
-    throw error
-  })
-  try {
-    if (file.size > MAX_MANIFEST) throw new DamagedBackup(`${what} is too long.`)
-    const plain = keys ? await openSealed(keys.manifest, file, what) : file
-    return parseManifest((await readAll(plain.read(0, plain.size))).toString('utf8'), id, what)
-  } finally {
-    await file.close()
-  }
 }
 
 /** The backups in a repository, for reading. `key` opens an encrypted one. */
