@@ -137,7 +137,7 @@ Peers that are not installed (Redis, etcd, Prosody, Apache, rclone, nginx with W
 --json writes the figures as JSON too, --profile CPU profiles of the servers (which slows them down),
 --seconds is how long the figure crowd goes on: 60 if not given,
 --slower-flush makes every flush of the disk, ours and the peers', take so many milliseconds longer (needs strace).
-All of them take some fifteen minutes, two cores, and 8 GB in the temporary folder until the end.
+All of them take some forty minutes, two cores, and 8 GB in the temporary folder until the end.
 `
 
 const { values: options, positionals: names } = parseArgs({
