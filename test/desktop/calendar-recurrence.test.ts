@@ -68,7 +68,7 @@ test('an event repeats every week on two days, in every view, and ends on a day'
   await dialog.getByLabel('Ends', { exact: true }).fill('2026-03-24T20:30')
   await dialog.getByLabel('Repeats').selectOption('Weekly')
   await dialog.getByRole('checkbox', { name: 'Thu' }).check()
-  await dialog.getByLabel('Ends', { exact: true }).selectOption('On a date')
+  await dialog.getByLabel('Repetition ends').selectOption('On a date')
   await dialog.getByLabel('Last day').fill('2026-04-02')
   expect(await visited.flaws()).toEqual([])
   await dialog.getByRole('button', { name: 'Save and close' }).click()
@@ -95,7 +95,7 @@ test('an event repeats every week on two days, in every view, and ends on a day'
   expect(await dialog.getByLabel('Last day').inputValue()).toBe('2026-04-02')
   await dialog.getByLabel('Last day').fill('2026-03-01')
   await dialog.getByText('The last day is before the first.').waitFor()
-  await dialog.getByLabel('Ends', { exact: true }).selectOption('After a number of times')
+  await dialog.getByLabel('Repetition ends').selectOption('After a number of times')
   await dialog.getByLabel('Times').fill('3')
   await page.keyboard.press('Escape')
   await expect.poll(rows).toMatchObject([{ rrule: 'FREQ=WEEKLY;BYDAY=TU,TH;COUNT=3' }])
@@ -353,7 +353,9 @@ test('whole days repeat on their dates in every zone, in German too', async () =
   expect(await dialog.getByLabel('Beginn').inputValue()).toBe('2026-03-26')
   await dialog.getByLabel('Die Änderung gilt für').selectOption('Alle Termine der Serie')
   expect(await dialog.getByLabel('Beginn').inputValue()).toBe('1990-03-26')
-  expect(await dialog.getByLabel('Wiederholung').locator('option:checked').textContent()).toBe('Jährlich')
+  expect(await dialog.getByLabel('Wiederholung', { exact: true }).locator('option:checked').textContent()).toBe(
+    'Jährlich',
+  )
   expect(await visited.flaws()).toEqual([])
   expectQuiet(visited)
 })
