@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { bridge } from '../../kit/bridge.ts'
 import { Button } from '../../kit/button.tsx'
 import { TextField } from '../../kit/field.tsx'
@@ -27,45 +27,52 @@ function Storage() {
   )
 }
 
-/** The profile that other users see. */
-export function Profile() {
-  const { value, error, reload } = useQuery(() => bridge.call('accountSettings.profile', {}))
-  const [name, setName] = useState('')
-  const [color, setColor] = useState('#000000')
-  useEffect(() => {
-    if (!value) return
-    setName(value.user.display_name)
-    setColor(value.user.avatar_color)
-  }, [value])
+interface Shown {
+  username: string
+  display_name: string
+  avatar_color: string
+}
+
+/** Begins with what is stored; no later answer replaces what was typed. */
+function ProfileForm({ user }: { user: Shown }) {
+  const [name, setName] = useState(user.display_name)
+  const [color, setColor] = useState(user.avatar_color)
   const saving = useMutation(async () => {
     await bridge.call('accountSettings.update_profile', { display_name: name.trim(), avatar_color: color })
     bridge.refreshUser()
-    await reload()
     toast(words('saved'))
   })
-  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
-  if (!value) return <Loading />
   const problems = fieldProblems(saving.error)
   return (
+    <form class="form" onSubmit={saving.start}>
+      <TextField label={words('username')} value={user.username} readOnly />
+      <TextField
+        label={words('display_name')}
+        value={name}
+        required
+        maxLength={100}
+        autocomplete="name"
+        problem={problems['display_name'] ?? (saving.error === undefined ? undefined : describeError(saving.error))}
+        onText={setName}
+      />
+      <TextField label={words('color')} type="color" class="color-field" value={color} onText={setColor} />
+      <div class="actions">
+        <Button kind="main" type="submit" busy={saving.busy}>
+          {common('save')}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+/** The profile that other users see. */
+export function Profile() {
+  const { value, error } = useQuery(() => bridge.call('accountSettings.profile', {}))
+  if (error !== undefined) return <p class="problem">{describeError(error)}</p>
+  if (!value) return <Loading />
+  return (
     <>
-      <form class="form" onSubmit={saving.start}>
-        <TextField label={words('username')} value={value.user.username} readOnly />
-        <TextField
-          label={words('display_name')}
-          value={name}
-          required
-          maxLength={100}
-          autocomplete="name"
-          problem={problems['display_name'] ?? (saving.error === undefined ? undefined : describeError(saving.error))}
-          onText={setName}
-        />
-        <TextField label={words('color')} type="color" class="color-field" value={color} onText={setColor} />
-        <div class="actions">
-          <Button kind="main" type="submit" busy={saving.busy}>
-            {common('save')}
-          </Button>
-        </div>
-      </form>
+      <ProfileForm user={value.user} />
       <Storage />
     </>
   )
