@@ -21,6 +21,9 @@ interface Deps {
   audit: Audit
 }
 
+export const noPlace = () =>
+  fault('conflict', { text: 'No folder of backups is configured: svc config set backup.to DIR.' })
+
 function parseSchedule(text: string): string {
   try {
     return options[SCHEDULE].kind.parse(text)
@@ -43,24 +46,21 @@ export async function beginSchedule(
 /** Settings of backups that administrators change in the browser. The place is not among them. */
 export function makeBackupSettings(deps: Deps) {
   const { database, settings, audit } = deps
-  const isFixed = async (name: OptionName): Promise<string | undefined> => (await settings.fixed([name]))[0]?.by
-
-  const conflict = (name: OptionName, by: string) =>
-    fault('conflict', { text: `${name} is set by ${by}, which takes precedence: change it there.` })
-
   return {
     /** The settings that are fixed outside the database. */
     fixed: () => settings.fixed([SCHEDULE, ...Object.values(KEEP)]),
 
-    /** Changes the schedule; empty or `off` for none. Also ends its pause. Faults: `bad_request`, `conflict`. */
-    async reschedule(text: string, actor: AuditActor): Promise<void> {
+    /**
+     * Changes the schedule; empty or `off` for none. Also ends its pause. Returns the schedule as it is stored. Faults:
+     * `bad_request`, `conflict`.
+     */
+    async reschedule(text: string, actor: AuditActor): Promise<string> {
       const schedule = parseSchedule(text)
-      const by = await isFixed(SCHEDULE)
-      if (by !== undefined) throw conflict(SCHEDULE, by)
+      await settings.assertChangeable(SCHEDULE)
       const { 'backup.to': place } = await settings.values()
-      if (schedule !== '' && place === '')
-        throw fault('conflict', { text: 'No folder of backups is configured: svc config set backup.to DIR.' })
+      if (schedule !== '' && place === '') throw noPlace()
       await settings.store(SCHEDULE, schedule, (tx) => beginSchedule(deps, tx, { schedule, place, actor }))
+      return schedule
     },
 
     /** Goes on with a schedule that is paused since a restore; false if it is not paused. */
@@ -77,10 +77,7 @@ export function makeBackupSettings(deps: Deps) {
     async retain(keep: Keep, actor: AuditActor): Promise<void> {
       const values = await settings.values()
       const changed = rules.filter((rule) => values[KEEP[rule]] !== keep[rule])
-      for (const rule of changed) {
-        const by = await isFixed(KEEP[rule])
-        if (by !== undefined) throw conflict(KEEP[rule], by)
-      }
+      for (const rule of changed) await settings.assertChangeable(KEEP[rule])
       const changes = changed.map((rule) => [KEEP[rule], keep[rule]] as const)
       if (changes.length === 0) return
       const detail = Object.fromEntries(changed.map((rule) => [`keep_${rule}`, keep[rule]]))

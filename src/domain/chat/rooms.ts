@@ -72,29 +72,30 @@ export async function roomFor(at: Reader, user: number, id: number): Promise<Sho
   return shown(room, participants, { last, unread: await unreadIn(at, id, user) })
 }
 
-export const makeRooms = (
-  { database }: { database: Database },
+export function makeRooms({ database }: { database: Database }) {
   // Many rooms are read over several turns, which hold a connection.
-  exclusively = makeKeyedMutex<number>(),
-) => ({
-  /** The rooms of a user, most recent message first. */
-  rooms: (user: number): Promise<Shown[]> => exclusively(user, () => database.snapshot((at) => roomsFor(at, user))),
+  const exclusively = makeKeyedMutex<number>()
+  return {
+    /** The rooms of a user, most recent message first. */
+    rooms: (user: number): Promise<Shown[]> => exclusively(user, () => database.snapshot((at) => roomsFor(at, user))),
 
-  /** One room of a user; undefined for non-members. */
-  room: (user: number, room: number): Promise<Shown | undefined> => database.snapshot((at) => roomFor(at, user, room)),
+    /** One room of a user; undefined for non-members. */
+    room: (user: number, room: number): Promise<Shown | undefined> =>
+      database.snapshot((at) => roomFor(at, user, room)),
 
-  async unread(user: number) {
-    const rooms = await unreadOf(database.read, user)
-    return { rooms, total: rooms.reduce((sum, { unread }) => sum + unread, 0) }
-  },
+    async unread(user: number) {
+      const rooms = await unreadOf(database.read, user)
+      return { rooms, total: rooms.reduce((sum, { unread }) => sum + unread, 0) }
+    },
 
-  /** The members of a room, and when each was last active in it. */
-  async members(user: number, room: number) {
-    const members = await membersOf(database.read, room, user)
-    if (members.length === 0) throw notMember()
-    return members.map(({ last_active, ...person }) => ({
-      ...person,
-      last_active: last_active === 0 ? null : iso(last_active),
-    }))
-  },
-})
+    /** The members of a room, and when each was last active in it. */
+    async members(user: number, room: number) {
+      const members = await membersOf(database.read, room, user)
+      if (members.length === 0) throw notMember()
+      return members.map(({ last_active, ...person }) => ({
+        ...person,
+        last_active: last_active === 0 ? null : iso(last_active),
+      }))
+    },
+  }
+}

@@ -115,13 +115,7 @@ const without = (slugs: readonly string[], slug: string) => slugs.filter((each) 
 
 function makeAppSwitch({ settings, audit }: Pick<Deps, 'settings' | 'audit'>) {
   /** Refuses with fault `conflict` if configuration outside the database decides which apps are disabled. */
-  async function assertSwitchable(): Promise<void> {
-    const where = await settings.decidedIn('disabled_apps')
-    if (where)
-      throw fault('conflict', {
-        text: `Which apps are disabled is set in ${where}, which takes precedence: change it there.`,
-      })
-  }
+  const assertSwitchable = (): Promise<void> => settings.assertChangeable('disabled_apps', 'Which apps are disabled')
 
   async function setDisabled(slug: string, disable: boolean, by: AuditActor | undefined): Promise<boolean> {
     await assertSwitchable()

@@ -78,12 +78,23 @@ const storedTexts = (changes: Changes, sealing: Sealing) =>
     return [name, JSON.stringify(isSealed ? sealing.seal(name, String(value)) : value)]
   })
 
-const fixedIn = ({ sources }: State, wanted: readonly OptionName[]): { setting: OptionName; by: string }[] =>
+/** Where an option is set outside the database; undefined if it is not. */
+function overrideOf({ sources }: State, name: OptionName): Exclude<Source, 'database' | 'default'> | undefined {
+  const source = sources[name]
+  return source === 'database' || source === 'default' ? undefined : source
+}
+
+function describeOverride(state: State, name: OptionName): string | undefined {
+  const source = overrideOf(state, name)
+  if (source === 'flag') return 'an option of svc serve'
+  return source === 'environment' ? `the environment variable ${variableOf(name)}` : source
+}
+
+const fixedIn = (state: State, wanted: readonly OptionName[]): { setting: OptionName; by: string }[] =>
   wanted.flatMap((setting) => {
-    const source = sources[setting]
-    if (source === 'database' || source === 'default') return []
-    const by = source === 'environment' ? variableOf(setting) : source === 'flag' ? 'svc serve' : source
-    return [{ setting, by }]
+    const source = overrideOf(state, setting)
+    if (source === undefined) return []
+    return [{ setting, by: source === 'environment' ? variableOf(setting) : source === 'flag' ? 'svc serve' : source }]
   })
 
 /** Cache time, ms: one request reads settings several times. */
@@ -102,6 +113,9 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
     return state
   }
 
+  /** Describes what outside the database overrides an option; undefined if nothing does. */
+  const decidedIn = async (name: OptionName): Promise<string | undefined> => describeOverride(await current(), name)
+
   async function storeSeveral(changes: Changes, unit?: (tx: Writer) => Promise<void>): Promise<void> {
     const stored = storedTexts(changes, sealing)
     await database.write('instance', async (tx) => {
@@ -117,12 +131,13 @@ export function makeSettings(database: Database, given: Given, clock: Clock, sea
       return (await current()).values
     },
 
-    /** Describes what outside the database overrides an option; undefined if nothing does. */
-    async decidedIn(name: OptionName): Promise<string | undefined> {
-      const source = (await current()).sources[name]
-      if (source === 'database' || source === 'default') return undefined
-      if (source === 'flag') return 'an option of svc serve'
-      return source === 'environment' ? `the environment variable ${variableOf(name)}` : source
+    decidedIn,
+
+    /** Refuses with fault `conflict` if something outside the database overrides an option, which `what` says in words. */
+    async assertChangeable(name: OptionName, what: string = name): Promise<void> {
+      const where = await decidedIn(name)
+      if (where !== undefined)
+        throw fault('conflict', { text: `${what} is set in ${where}, which takes precedence: change it there.` })
     },
 
     /** A secret in plain text; empty if unset. Throws if it was encrypted with another key. */

@@ -11,7 +11,6 @@ import {
   type CounterMismatch,
   type CountedUsage,
 } from '../../storage/accounts/usage.ts'
-import { fault } from '../../contract/errors.ts'
 import { dataBoundsOf } from '../data-bounds.ts'
 import { shapes } from '../sync/sync.ts'
 import type { Audit, AuditActor } from './audit.ts'
@@ -101,11 +100,7 @@ export function makeUsage({ database, clock, settings, audit }: Parts): Usage {
 
   return {
     async setDefault(bytes, by) {
-      const where = await settings.decidedIn(DEFAULT)
-      if (where)
-        throw fault('conflict', {
-          text: `The default quota is set in ${where}, which takes precedence: change it there.`,
-        })
+      await settings.assertChangeable(DEFAULT, 'The default quota')
       const detail = { name: DEFAULT, value: options[DEFAULT].kind.show(bytes) }
       await settings.store(DEFAULT, bytes, (tx) => audit.record(tx, { kind: 'setting.changed', ...by, detail }))
     },

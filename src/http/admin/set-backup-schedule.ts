@@ -6,8 +6,7 @@ import { handle } from '../handler.ts'
 export const setBackupSchedule = handle(admin.actions.set_backup_schedule, async (call) => {
   const { schedule, current_password } = call.params
   await confirmPassword(call, current_password)
-  const { backups, instance } = call.domain
-  await backups.settings.reschedule(schedule ?? '', auditActorOf(call))
-  const { 'backup.schedule': stored } = await instance.settings.values()
+  const { backups } = call.domain
+  const stored = await backups.settings.reschedule(schedule ?? '', auditActorOf(call))
   return { schedule: stored || null, next_at: isoOrNull(await backups.schedule.next()) }
 })

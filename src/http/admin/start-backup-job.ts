@@ -1,6 +1,7 @@
 import { admin } from '../../contract/admin.ts'
 import { fault } from '../../contract/errors.ts'
 import { auditActorOf } from '../actor.ts'
+import { noPlace } from '../../domain/backups/backup-settings.ts'
 import { handle } from '../handler.ts'
 import type { HostStatus } from '../host-status.ts'
 import { jobView } from './backup-job-view.ts'
@@ -17,8 +18,7 @@ export const startBackupJob = ({ startBackupJob: start }: HostStatus) =>
       throw fault('conflict', {
         text: `This server has no access to the folder of backups: ${origin} turns off its schedule. Use another server.`,
       })
-    if (place === '')
-      throw fault('conflict', { text: 'No folder of backups is configured: svc config set backup.to DIR.' })
+    if (place === '') throw noPlace()
     const request = { kind, backup, by: call.caller.user.username }
     await start(request, { place, passphrase, actor: auditActorOf(call) })
     return { job: jobView((await backups.jobs.last())!) }

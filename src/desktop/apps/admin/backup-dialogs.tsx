@@ -123,6 +123,9 @@ function ScheduleFields({
   )
 }
 
+const confirmSchedule = (nextAt: string | null): void =>
+  toast(nextAt === null ? words('saved') : words('schedule_saved', formatDateTime(nextAt)))
+
 function ChangeSchedule({ state, onClose, onDone }: DialogProps) {
   const [entry, setEntry] = useState(entryOf(state.schedule))
   return (
@@ -135,7 +138,7 @@ function ChangeSchedule({ state, onClose, onDone }: DialogProps) {
       run={async (current_password) => {
         const schedule = cronOf(entry)
         const { next_at } = await bridge.call('admin.set_backup_schedule', { schedule, current_password })
-        toast(next_at === null ? words('saved') : words('schedule_saved', formatDateTime(next_at)))
+        confirmSchedule(next_at)
         await onDone()
       }}
     >
@@ -153,7 +156,7 @@ const ResumeSchedule = ({ state, onClose, onDone }: DialogProps) => (
     onClose={onClose}
     run={async (current_password) => {
       const { next_at } = await bridge.call('admin.resume_backup_schedule', { current_password })
-      toast(next_at === null ? words('saved') : words('schedule_saved', formatDateTime(next_at)))
+      confirmSchedule(next_at)
       await onDone()
     }}
   />

@@ -8,6 +8,7 @@ import { Loading } from '../../kit/empty-state.tsx'
 import { toast } from '../../kit/toast.tsx'
 import { describeError, fieldProblems } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
+import type { AnswerOf } from '../../wire/actions.ts'
 import { words } from './words.ts'
 
 function Storage() {
@@ -27,14 +28,8 @@ function Storage() {
   )
 }
 
-interface Shown {
-  username: string
-  display_name: string
-  avatar_color: string
-}
-
 /** Begins with what is stored; no later answer replaces what was typed. */
-function ProfileForm({ user }: { user: Shown }) {
+function ProfileForm({ user }: Pick<AnswerOf<'accountSettings.profile'>, 'user'>) {
   const [name, setName] = useState(user.display_name)
   const [color, setColor] = useState(user.avatar_color)
   const saving = useMutation(async () => {
