@@ -5,6 +5,7 @@ import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
 import { confirm } from '../../kit/dialog.tsx'
 import { Icon } from '../../kit/icon.tsx'
+import { useKeys } from '../../kit/keys.ts'
 import { Menu } from '../../kit/menu.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { EmptyState, Loading } from '../../kit/empty-state.tsx'
@@ -70,15 +71,11 @@ const State = () => (
 
 /** Saves with Ctrl+S or Cmd+S. */
 function useSaveKey(): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return
-      event.preventDefault()
-      if (!isConflict.peek()) void save()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [])
+  useKeys((event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.key.toLowerCase() !== 's') return
+    event.preventDefault()
+    if (!isConflict.peek()) void save()
+  })
 }
 
 export function ComponentView({ name }: { name: string }) {

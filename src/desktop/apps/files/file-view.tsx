@@ -4,6 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useBackLevels } from '../../kit/back-levels.ts'
 import { bridge } from '../../kit/bridge.ts'
 import { IconButton } from '../../kit/button.tsx'
+import { useKeys } from '../../kit/keys.ts'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { common } from '../../kit/words.ts'
 import type { Item } from './folder.ts'
@@ -30,19 +31,15 @@ export function FileView({ path, item }: { path: string; item: Item }) {
   }
   useBackLevels(1, close)
   useEffect(() => bridge.setTitle(`${printable(item.name)} – ${words('files')}`), [item.name])
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || document.querySelector('dialog[open]')) return
-      if (event.key === 'Escape') close()
-      const isElsewhere =
-        event.target instanceof Element && event.target.closest('input, textarea, video, audio, .editor') !== null
-      if (isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
-      const next = event.key === 'ArrowLeft' ? before : event.key === 'ArrowRight' ? after : undefined
-      if (next) openSibling(next)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [path, before, after])
+  useKeys((event) => {
+    if (event.defaultPrevented || document.querySelector('dialog[open]')) return
+    if (event.key === 'Escape') close()
+    const isElsewhere =
+      event.target instanceof Element && event.target.closest('input, textarea, video, audio, .editor') !== null
+    if (isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
+    const next = event.key === 'ArrowLeft' ? before : event.key === 'ArrowRight' ? after : undefined
+    if (next) openSibling(next)
+  })
 
   return (
     <article class="file" aria-label={printable(item.name)}>

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { Expand, Pause, Play, Scan, Shrink, ZoomIn, ZoomOut } from 'lucide'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { IconButton } from '../../kit/button.tsx'
+import { useKeys } from '../../kit/keys.ts'
 import { kindOf } from './file-kinds.ts'
 import { fileOrder, openSibling, type OpenFile } from './open-file.ts'
 import { words } from './words.ts'
@@ -71,29 +72,25 @@ export function ImageView({
     return () => clearTimeout(timer)
   }, [playing, url])
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const { key, target } = event
-      const isElsewhere = target instanceof Element && target.closest('dialog, input, textarea, .menu') !== null
-      if (event.defaultPrevented || isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
-      const isButton = target instanceof Element && target.closest('button') !== null
-      if (key === '+' || key === '=') step(1)
-      else if (key === '-') step(-1)
-      else if (key === '0') setZoom(undefined)
-      else if (key === '1') setZoom(1)
-      else if (key === 'f') toggleFull()
-      else if (key === 's' || (key === ' ' && !isButton)) isPlaying.value = !isPlaying.peek()
-      else if (zoom !== undefined && key.startsWith('Arrow')) {
-        const far = 80
-        frame.current!.scrollBy({
-          left: key === 'ArrowLeft' ? -far : key === 'ArrowRight' ? far : 0,
-          top: key === 'ArrowUp' ? -far : key === 'ArrowDown' ? far : 0,
-        })
-      } else return
-      event.preventDefault()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+  useKeys((event) => {
+    const { key, target } = event
+    const isElsewhere = target instanceof Element && target.closest('dialog, input, textarea, .menu') !== null
+    if (event.defaultPrevented || isElsewhere || event.altKey || event.ctrlKey || event.metaKey) return
+    const isButton = target instanceof Element && target.closest('button') !== null
+    if (key === '+' || key === '=') step(1)
+    else if (key === '-') step(-1)
+    else if (key === '0') setZoom(undefined)
+    else if (key === '1') setZoom(1)
+    else if (key === 'f') toggleFull()
+    else if (key === 's' || (key === ' ' && !isButton)) isPlaying.value = !isPlaying.peek()
+    else if (zoom !== undefined && key.startsWith('Arrow')) {
+      const far = 80
+      frame.current!.scrollBy({
+        left: key === 'ArrowLeft' ? -far : key === 'ArrowRight' ? far : 0,
+        top: key === 'ArrowUp' ? -far : key === 'ArrowDown' ? far : 0,
+      })
+    } else return
+    event.preventDefault()
   })
 
   // The middle of the picture stays in the middle.

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Banner } from '../../kit/banner.tsx'
 import { Button } from '../../kit/button.tsx'
 import { Editor } from '../../kit/editor.tsx'
+import { useKeys } from '../../kit/keys.ts'
 import { Markdown } from '../../kit/markdown.tsx'
 import { EmptyState, Loading } from '../../kit/empty-state.tsx'
 import { toast, toastError } from '../../kit/toast.tsx'
@@ -48,15 +49,11 @@ export function TextView({ path, isMarkdown }: { path: string; isMarkdown: boole
   const file = useMemo(() => openText(path), [path])
   const [isPreview, setPreview] = useState(isMarkdown)
   useEffect(() => file.close, [file])
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return
-      event.preventDefault()
-      void file.save()
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  }, [file])
+  useKeys((event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 's') return
+    event.preventDefault()
+    void file.save()
+  })
 
   const content = file.content.value
   if (file.loadError.value !== undefined)
