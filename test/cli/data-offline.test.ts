@@ -85,7 +85,7 @@ async function world() {
     })
     expect(status).toBe(200)
   }
-  return { data, start, titles, elsewhere, way, folder: join(home, '.local/state/svc/rows') }
+  return { server, data, start, titles, elsewhere, way, folder: join(home, '.local/state/svc/rows') }
 }
 
 const idsIn = ({ stdout }: Ended): unknown[] => (JSON.parse(stdout) as { id: unknown }[]).map(({ id }) => id)
@@ -165,6 +165,24 @@ test('an online change of a row does not decide about what was changed offline b
     { id: 1, title: 'elsewhere', category: 'x' },
   ])
   expect(await titles()).toEqual(['elsewhere'])
+})
+
+test('a server that accepts no changes is read, and told the queued changes later', async () => {
+  const { server, data, titles, elsewhere } = await world()
+  for (const title of ['first', 'second']) await data('add', 'notes', `title=${title}`)
+  await data('set', 'notes', '1', 'title=queued', '--offline')
+  await elsewhere('UPDATE', { id: 2, title: 'elsewhere' })
+  await server.set('#maintenance', { message: 'Moving disks.', until: null, read_only: true })
+  onTestFinished(() => server.set('#maintenance', undefined))
+  const list = await data('list', 'notes', '--json')
+  expect(list).toMatchObject({
+    code: 0,
+    stderr: 'The server is read-only: Moving disks. The rows are current, with 1 change not sent to the server yet.\n',
+  })
+  expect(JSON.parse(list.stdout)).toMatchObject([{ title: 'queued' }, { title: 'elsewhere' }])
+  await server.set('#maintenance', undefined)
+  expect(await data('list', 'notes')).toMatchObject({ code: 0, stderr: '' })
+  expect(await titles()).toEqual(['elsewhere', 'queued'])
 })
 
 test('without ever having reached the server nothing is made up', async () => {

@@ -101,9 +101,10 @@ async function makeRowAccess({ io, flags }: Context, copy: Replica, line: Line):
   }
 
   async function exchange(): Promise<void> {
-    const { rejected } = await flush(line, copy)
+    const { rejected, postponed } = await flush(line, copy, { mayPostpone: true })
     warnOfRejected(rejected)
     const { restored } = await pull(line, copy)
+    if (postponed) io.info(`${printable(errorMessage(postponed))} The rows are current${pending(copy)}.`)
     if (restored)
       io.warn('The server was restored from a backup: rows that it lost are sent again. See svc sync conflicts.')
   }

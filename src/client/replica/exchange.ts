@@ -29,9 +29,13 @@ export interface Flushed {
   sent: number
   /** Changes newly rejected. */
   rejected: number
+  /** Why the server accepts no changes at the moment; the rest stays queued. */
+  postponed?: Error
 }
 
 interface FlushOptions {
+  /** During maintenance, return instead of throwing: the server may accept no changes while reading continues. */
+  mayPostpone?: boolean
   /** Changes whose results the caller awaits, by `seq`. */
   awaited?: ReadonlySet<number>
   /** Receives those results, also if a later request fails. */
@@ -55,7 +59,7 @@ const isInvalidRequest = (error: unknown): error is Error & { code: string } =>
 export async function flush(
   line: Line,
   copy: Replica,
-  { awaited = new Set(), outcomes = new Map(), onBatch }: FlushOptions = {},
+  { mayPostpone = false, awaited = new Set(), outcomes = new Map(), onBatch }: FlushOptions = {},
 ): Promise<Flushed> {
   const flushed: Flushed = { sent: 0, rejected: 0 }
   const tries = new Map<number, number>()
@@ -77,6 +81,7 @@ export async function flush(
       max = undefined
       onBatch?.(batch.length)
     } catch (error) {
+      if (mayPostpone && isFault(error, 'maintenance')) return { ...flushed, postponed: error }
       if (!isInvalidRequest(error)) throw error
       if (batch.length > 1) max = Math.ceil(batch.length / 2)
       else {

@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.ts'
-import { isFault } from '../../contract/errors.ts'
 import type { Api } from '../api.ts'
 import type { Account } from '../auth/credentials.ts'
 import { flush, pull, type Line } from '../replica/exchange.ts'
@@ -24,6 +23,7 @@ interface Parts {
 
 /** Stands in for a path when all rows are skipped. */
 const ROWS = 'rows'
+const POSTPONED = 'Changes of rows are queued, because the server accepts none right now'
 
 /** Collects and reports why rows were skipped. */
 function makeSkippedRows(notice: Parts['notice']) {
@@ -57,13 +57,9 @@ export function openReplicaSync({ stateFolder, registered, account, api, throttl
 
   async function send(): Promise<void> {
     if (copy.count().waiting === 0) return
-    try {
-      sent += (await flush(line, copy)).sent
-    } catch (error) {
-      // The server may reject changes while reading continues.
-      if (!isFault(error, 'maintenance')) throw error
-      leaveAlone('rows_waiting', 'Changes of rows are queued, because the server accepts none right now', error)
-    }
+    const { postponed, ...flushed } = await flush(line, copy, { mayPostpone: true })
+    sent += flushed.sent
+    if (postponed) leaveAlone('rows_waiting', POSTPONED, postponed)
   }
 
   /** Invalid rows do not keep files from being synchronised. */

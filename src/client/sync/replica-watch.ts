@@ -32,7 +32,7 @@ export function makeReplicaWatch({ stateFolder, account, line, clock, sent }: Pa
     send: (): Promise<void> =>
       withCopy(async (copy) => {
         if (copy.count().waiting === 0) return
-        const flushed = await flush(line, copy)
+        const flushed = await flush(line, copy, { mayPostpone: true })
         if (flushed.sent + flushed.rejected > 0) sent(flushed.sent, flushed.rejected)
       }),
     learn: (answer: unknown, since: number): Promise<void> =>

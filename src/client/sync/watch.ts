@@ -247,7 +247,12 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
         at = undefined
         for (const each of watched) each.news()
         await sleep(HELD_MS, signal)
-      } else throw error
+      } else if (isFault(error) && [401, 403].includes(error.status)) throw error
+      else {
+        // A local problem, such as a full disk: the runs report it.
+        for (const each of watched) each.news()
+        await sleep(SOON_MS, signal)
+      }
     }
   }
 }
