@@ -47,7 +47,7 @@ const exploring = [
   'test/storage/blobs.test.ts',
   'test/storage/{postgres,s3-contents,s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',
-  'test/wiring/backups/{backups,hostile-backups,killed-backups,stream-chapters,stream-read-only}.test.ts',
+  'test/wiring/backups/{backups,hostile-backups,killed-backups,stream-chapters,stream-contents,stream-read-only}.test.ts',
   'test/wiring/backups/unchanged-backups.test.ts',
   'test/wiring/write-scopes.test.ts',
   'test/wiring/installation/{large-upgrade,upgrade}.test.ts',

@@ -2,8 +2,10 @@ import { DAY, SECOND } from '../../base/clock.ts'
 import { errorCode, fileProblem } from '../../base/errors.ts'
 import { makeBackoff } from '../../base/retry.ts'
 import { sleep } from '../../base/sleep.ts'
+import type { Piece } from '../../storage/backups/backup-manifest.ts'
 import { LostLock } from '../../storage/backups/lock.ts'
 import type { ChapterWriter } from '../../storage/backups/stream-files.ts'
+import type { StreamHead } from '../../storage/backups/stream-record.ts'
 import type { PageChanges } from '../../storage/engine/page-stream.ts'
 import { storeBase, type BaseContext } from './stream-base.ts'
 
@@ -16,6 +18,8 @@ const MARK_EVERY = 10 * SECOND
 /** Changes kept in memory while the target is slow, and while it cannot be written, in pages; about 256 and 64 MiB. With more, it gets a new base. */
 const MAX_CHANGES = 65_536
 const MAX_BACKLOG = 16_384
+/** New contents that one record names, so that it can be read again: a collection after a long pause may find any number. */
+const MAX_CONTENTS = 50_000
 /** Delays between attempts to reach the target. */
 const RETRY = { first: 250, longest: 10 * SECOND, jitter: 0.3 }
 
@@ -231,12 +235,24 @@ class Streaming {
     { at, blobs, completes }: { at: number; blobs: ReadonlyMap<string, number>; completes: boolean },
   ): Promise<void> {
     const pieces = [...blobs].map(([sha256, size]) => ({ sha256, size }))
+    // Records without pages lead to no later moment.
+    const earlier = { at: this.#state.at ?? at, pageCount: 0, completes: false }
+    while (pieces.length > MAX_CONTENTS) await this.#appendOne(earlier, new Map(), pieces.splice(0, MAX_CONTENTS))
+    const head = { at, pageCount: changes?.pageCount ?? 0, completes }
+    await this.#appendOne(head, changes?.pages ?? new Map<number, Uint8Array>(), pieces)
+  }
+
+  /** Stores contents, and then the record that names them. */
+  async #appendOne(
+    { completes, ...head }: Pick<StreamHead, 'at' | 'pageCount' | 'completes'>,
+    pages: ReadonlyMap<number, Uint8Array>,
+    pieces: readonly Piece[],
+  ): Promise<void> {
     const append = async (missing: ReadonlySet<string>): Promise<void> => {
       const stored = pieces.filter(({ sha256 }) => !missing.has(sha256))
-      const head = { at, pageCount: changes?.pageCount ?? 0, blobs: stored, missing: [...missing] }
-      const pages = changes?.pages ?? new Map<number, Uint8Array>()
-      await this.#current?.writer.append({ ...head, completes: false }, pages)
-      await this.#next?.append({ ...head, completes }, pages)
+      const named = { ...head, blobs: stored, missing: [...missing] }
+      await this.#current?.writer.append({ ...named, completes: false }, pages)
+      await this.#next?.append({ ...named, completes }, pages)
     }
     if (pieces.length === 0) return append(new Set())
     return this.#context.target.adding(async (objects) => append(await objects.contents(pieces)))

@@ -37,6 +37,7 @@ export const RECORD_HEADER = 8
 export interface RecordSeal {
   /** The tag that the next record continues. */
   last(): Buffer
+  /** Throws `RangeError` for a record that would be too long to be read. */
   seal(head: Uint8Array, body: Uint8Array): Buffer
   /** Lengths of sealed head and body. Throws `DamagedBackup` if they are impossible. */
   lengths(header: Uint8Array): { head: number; body: number }
@@ -109,6 +110,8 @@ export function recordSeal(
   return {
     last: () => chain,
     seal(head, body) {
+      if (head.length + TAG > MAX_HEAD || body.length + TAG > MAX_BODY)
+        throw new RangeError('A record of the stream is too long.')
       const header = Buffer.alloc(RECORD_HEADER)
       header.writeUInt32BE(head.length + TAG, 0)
       header.writeUInt32BE(body.length + TAG, 4)

@@ -27,7 +27,10 @@ export interface PageStream {
   /** Bytes of the file; fewer at its end. */
   read(start: number, length: number): Promise<Buffer>
   size(): number
-  /** Contents of the blob store that have a row: all, or those that are new since the last call. */
+  /**
+   * Contents of the blob store that have a row: all, or those that are new since the stream was opened or the last call
+   * for `new`. A few that are known may be among the new ones.
+   */
   contents(which: 'all' | 'new'): { sha256: string; size: number }[]
   /** Committed state, at least as new as what was last returned. */
   readonly at: Reader

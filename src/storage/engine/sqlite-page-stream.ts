@@ -28,19 +28,53 @@ interface ContentRow {
   isLarge: number
 }
 
-/** Finds new contents by their row numbers, which grow as long as the last row stays. */
+/** A row of `contents` as it was found: one that was inserted in its place was touched later. */
+interface KnownRow {
+  row: number
+  sha256: string
+  touchedAt: number
+}
+
+/**
+ * Finds new contents by their row numbers. A new row gets the number after the highest one, so that all rows above one
+ * that is still in its place came later. Rows at growing distances from the newest one are remembered: where that was
+ * removed, at most as many are returned again as were removed.
+ */
 function contentFinder({ handle }: Connection): PageStream['contents'] {
   const after = handle.prepare(
     'select rowid as row, sha256, size, data is null as isLarge from contents where rowid > ? order by rowid',
   )
-  const hashOf = handle.prepare('select sha256 from contents where rowid = ?').pluck()
-  let last = { row: 0, sha256: '' }
-  return (which) => {
-    const isKnown = which === 'new' && hashOf.get(last.row) === last.sha256
-    const rows = after.all(isKnown ? last.row : 0) as ContentRow[]
-    last = rows.at(-1) ?? (isKnown ? last : { row: 0, sha256: '' })
-    return rows.filter(({ isLarge }) => isLarge === 1).map(({ sha256, size }) => ({ sha256, size }))
+  const highest = handle.prepare(
+    'select rowid as row, sha256, touched_at as touchedAt from contents where rowid <= ? order by rowid desc limit 1',
+  )
+  const at = handle.prepare('select sha256, touched_at as touchedAt from contents where rowid = ?')
+  const isInPlace = ({ row, sha256, touchedAt }: KnownRow): boolean => {
+    const found = at.get(row) as Omit<KnownRow, 'row'> | undefined
+    return found?.sha256 === sha256 && found.touchedAt === touchedAt
   }
+  /** The newest row, and rows at growing distances from it. */
+  function someRows(): KnownRow[] {
+    const rows: KnownRow[] = []
+    let wanted = Number.MAX_SAFE_INTEGER
+    for (let distance = 1; ; distance *= 2) {
+      const found = highest.get(wanted) as KnownRow | undefined
+      if (!found) return rows
+      rows.push(found)
+      wanted = found.row - distance
+    }
+  }
+
+  let known = handle.transaction(someRows)()
+  const find = handle.transaction((which: 'all' | 'new'): ContentRow[] => {
+    const last = which === 'new' ? known.find(isInPlace) : undefined
+    const rows = after.all(last?.row ?? 0) as ContentRow[]
+    if (which === 'new' && (rows.length > 0 || last !== known[0])) known = someRows()
+    return rows
+  })
+  return (which) =>
+    find(which)
+      .filter(({ isLarge }) => isLarge === 1)
+      .map(({ sha256, size }) => ({ sha256, size }))
 }
 
 /** Reads a log so that no frame is missed. */

@@ -23,7 +23,7 @@ async function world() {
   const database = openSqlite(file, { flush: 'background' })
   onTestFinished(() => database.close())
   const run = (text: string) => database.write('instance', (tx) => sql.raw(text).execute(tx.q))
-  await run('create table contents (sha256 text primary key, size integer, data blob)')
+  await run('create table contents (sha256 text primary key, size integer, data blob, touched_at integer)')
   await run('create table items (id integer primary key, data blob)')
   const pages = openSqlitePageStream(file)
   onTestFinished(() => pages.close())
@@ -84,23 +84,54 @@ test('a copy taken while it is written to, and what was committed since, are the
   expect(pages.next()).toBeUndefined()
 }, 60_000)
 
-test('contents are found once, also when the last row was removed or rows were numbered anew', async () => {
-  const { database, pages, run } = await world()
+/** A table of contents and its stream, which begins when `open` is called for the first time. */
+async function contentsWorld() {
+  const { file, database, run } = await world()
+  let now = 0
   const put = (name: string, isLarge = true) =>
-    run(`insert into contents values ('${name}', 1, ${isLarge ? 'null' : "x'00'"})`)
-  const names = (which: 'all' | 'new') => pages.contents(which).map(({ sha256 }) => sha256)
+    run(`insert into contents values ('${name}', 1, ${isLarge ? 'null' : "x'00'"}, ${++now})`)
+  const remove = (...names: string[]) =>
+    run(`delete from contents where sha256 in (${names.map((name) => `'${name}'`).join()})`)
+  const open = () => {
+    const pages = openSqlitePageStream(file)
+    onTestFinished(() => pages.close())
+    return (which: 'all' | 'new') => pages.contents(which).map(({ sha256 }) => sha256)
+  }
+  return { database, put, remove, open }
+}
+
+test('contents are found once, whoever asks for all of them meanwhile', async () => {
+  const { put, open } = await contentsWorld()
   await put('a')
+  const names = open()
+  expect(names('new')).toEqual([])
   await put('small', false)
-  expect([names('all'), names('new')]).toEqual([['a'], []])
   await put('b')
+  expect(names('all')).toEqual(['a', 'b'])
   expect([names('new'), names('new')]).toEqual([['b'], []])
-  await run("delete from contents where sha256 = 'b'")
-  await put('c')
-  expect(names('new')).toContain('c')
+})
+
+test('where the newest contents are removed, those that follow are found, and few others', async () => {
+  const { database, put, remove, open } = await contentsWorld()
+  for (let index = 0; index < 100; index += 1) await put(`old-${index}`)
+  const names = open()
+  await remove('old-99')
+  expect(names('new')).toEqual([])
+  await remove('old-98', 'old-97', 'old-96')
+  // The new ones get the numbers of those that were removed, and one of these is stored again.
+  for (const name of ['a', 'b', 'old-98', 'c']) await put(name)
+  const found = names('new')
+  expect(found).toEqual(expect.arrayContaining(['a', 'b', 'old-98', 'c']))
+  expect(found.length).toBeLessThan(8)
+  expect(names('new')).toEqual([])
   await put('d')
-  await run("delete from contents where sha256 in ('a', 'small')")
+  await remove('old-0', 'a')
   await database.vacuum()
   expect(names('new')).toContain('d')
+  await remove(...names('all'))
+  expect(names('new')).toEqual([])
+  await put('e')
+  expect(names('new')).toEqual(['e'])
 })
 
 test('where the clock was set back, the later state of a time counts, and nothing is lost', async () => {
