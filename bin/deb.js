@@ -66,7 +66,8 @@ try {
   put('usr/lib/systemd/system/svc.service', unit)
   put('usr/lib/sysusers.d/svc.conf', 'u svc - "svc, a cloud desktop" /var/lib/svc\n')
   put('usr/lib/tmpfiles.d/svc.conf', 'd /var/lib/svc 0700 svc svc\n')
-  put('etc/svc/svc.env', readFileSync(join(root, 'bin/deb/svc.env'), 'utf8'))
+  // It may contain passwords. systemd reads it as root.
+  put('etc/svc/svc.env', readFileSync(join(root, 'bin/deb/svc.env'), 'utf8'), 0o600)
 
   const node = hasNapi ? 'nodejs (>= 22.14)' : `nodejs (>= ${major}), nodejs (<< ${major + 1})`
   put(

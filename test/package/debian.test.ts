@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -48,6 +49,7 @@ test.runIf(isPossible)(
     expect(dpkg('-i', file)).toContain('sudo -u svc svc user add NAME --role admin --data-dir /var/lib/svc')
     const [, , uid, , , home] = /^svc:.*$/m.exec(readFileSync(join(place, 'etc/passwd'), 'utf8'))![0].split(':')
     expect([statSync(data).uid, statSync(data).mode & 0o777, home]).toEqual([Number(uid), 0o700, '/var/lib/svc'])
+    expect([statSync(settings).uid, statSync(settings).mode & 0o777]).toEqual([0, 0o600])
     const unit = readFileSync(join(place, 'usr/lib/systemd/system/svc.service'), 'utf8')
     expect(unit).toContain('\nUser=svc\nGroup=svc\nEnvironmentFile=-/etc/svc/svc.env\n')
     expect(unit).toContain('\nExecStart=/usr/bin/svc serve --existing --data-dir /var/lib/svc\n')
@@ -71,9 +73,12 @@ test.runIf(isPossible)(
     server.kill('SIGTERM')
     expect(await ended).toEqual([0, null])
 
+    // The passwords in it become secret, and the group that an operator gave it stays.
     appendFileSync(settings, 'SVC_PORT=9000\n')
+    chmodSync(settings, 0o644)
     expect(dpkg('-i', file)).not.toContain('Next:')
     expect(readFileSync(settings, 'utf8')).toContain('SVC_PORT=9000')
+    expect(statSync(settings).mode & 0o777).toBe(0o640)
     expect(statSync(data).uid).toBe(Number(uid))
     own()
     expect(execFileSync(command, ['user', 'list', '--json', '--data-dir', data], { env, encoding: 'utf8' })).toContain(
