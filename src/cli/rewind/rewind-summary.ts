@@ -28,8 +28,11 @@ function section(title: string, entries: readonly Shown[], paint: ChalkInstance)
   return [`  ${paint.bold(title)}`, ...paths, ...more]
 }
 
-function fileCount(entries: readonly Shown[], files = entries.filter(({ sha256 }) => sha256 !== null).length): string {
-  const folders = entries.filter(({ sha256 }) => sha256 === null).length
+const filesAmong = (entries: readonly Shown[]): number => entries.filter(({ sha256 }) => sha256 !== null).length
+
+function fileCount(entries: readonly Shown[]): string {
+  const files = filesAmong(entries)
+  const folders = entries.length - files
   const parts = [
     ...(files > 0 ? [pluralize(files, 'file')] : []),
     ...(folders > 0 ? [pluralize(folders, 'folder')] : []),
@@ -48,16 +51,13 @@ function tableLine([table, { restored, replaced, removed }]: [string, TableDiffe
 
 /** What a rewind changes, for people. */
 export function differenceText(difference: Difference, paint: ChalkInstance): string {
-  const { restored, replaced, removed, removedFiles, removedInside, rows } = difference
+  const { restored, replaced, removed, removedInside, rows } = difference
   const earlier = replaced.map(({ old }) => old)
+  const trashed = [...removed, ...removedInside].sort(byPath)
   return [
     ...section(`${fileCount(restored)} restored`, restored, paint),
     ...section(`${fileCount(earlier)} replaced by the earlier content`, earlier, paint),
-    ...section(
-      `${fileCount(removed, removedFiles)} moved to the trash`,
-      [...removed, ...removedInside].sort(byPath),
-      paint,
-    ),
+    ...section(`${fileCount(trashed)} moved to the trash`, trashed, paint),
     ...[...rows].flatMap(tableLine),
   ].join('\n')
 }
@@ -92,7 +92,8 @@ export const failureLines = (failures: readonly Failure[]): string[] => [
 const MANY = 25
 
 /** What people with synchronised folders have to do after a rewind. */
-export const clientNote = ({ removedFiles }: Difference): string =>
-  removedFiles < MANY
-    ? ''
-    : `\n\n${removedFiles} files went to the trash. A client that stops because it would delete many files continues with svc sync --force-delete.`
+export function clientNote({ removed, removedInside }: Difference): string {
+  const files = filesAmong(removed) + filesAmong(removedInside)
+  if (files < MANY) return ''
+  return `\n\n${files} files went to the trash. A client that stops because it would delete many files continues with svc sync --force-delete.`
+}

@@ -7,7 +7,7 @@ import type { Database } from '../../storage/engine/database.ts'
 import type { JobContext } from '../backups/backups.ts'
 import type { FileEntry, Files, TreeEntry } from '../files/files.ts'
 import { insertRowsIn, ownValues, rowIn, type Sync, type WholeRow } from '../sync/sync.ts'
-import type { Difference, Replacement } from './difference.ts'
+import { isFolder, type Difference, type Replacement } from './difference.ts'
 import type { PastDatabase } from './past-database.ts'
 import type { RewindLock } from './rewind-lock.ts'
 
@@ -38,15 +38,23 @@ function* chunksOf<T>(items: readonly T[], size: number): Generator<T[]> {
   for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size)
 }
 
-/** Removed first: what is created may have the name of something that is removed. */
+/**
+ * Removes the files, then the folders that are empty, deepest first: what was put into a folder since the comparison
+ * stays. Done before anything is stored: what is created may have the name of something that is removed.
+ */
 async function removeFiles({ files }: ApplyParts, { user, difference, job }: Work): Promise<Failure[]> {
   const failures: Failure[] = []
-  for (const group of chunksOf(difference.removed, FILES_BATCH.max_operations)) {
+  const removed = [...difference.removed, ...difference.removedInside]
+  const operations = [
+    ...removed.flatMap(({ path, sha256 }) => (sha256 === null ? [] : [{ op: 'delete', path, if_sha256: sha256 }])),
+    ...removed
+      .filter(isFolder)
+      .reverse()
+      .map(({ path }) => ({ op: 'delete', path, if_empty: true })),
+  ]
+  for (const group of chunksOf(operations, FILES_BATCH.max_operations)) {
     job.signal?.throwIfAborted()
-    const { results } = await files.changeAll(
-      user,
-      group.map(({ path, sha256 }) => ({ op: 'delete', path, ...(sha256 === null ? {} : { if_sha256: sha256 }) })),
-    )
+    const { results } = await files.changeAll(user, group)
     failures.push(...refusalsOf(results))
   }
   return failures

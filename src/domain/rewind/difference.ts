@@ -22,16 +22,14 @@ export interface Difference {
   /** Files and folders to create; folders before their contents. */
   restored: TreeEntry[]
   replaced: Replacement[]
-  /** Files and folders to delete; of a folder only the folder itself. */
+  /** Files and folders to delete, except those inside removed folders. */
   removed: TreeEntry[]
-  /** Files in `removed`, with those inside removed folders. */
-  removedFiles: number
-  /** Those inside removed folders. */
+  /** Files and folders inside removed folders; folders before their contents. */
   removedInside: TreeEntry[]
   rows: Map<TableName, TableDifference>
 }
 
-const isFolder = ({ sha256 }: TreeEntry): boolean => sha256 === null
+export const isFolder = ({ sha256 }: TreeEntry): boolean => sha256 === null
 
 /** Sorted by path, so that folders precede their contents. */
 const byKey = (tree: AccountState['tree']) => [...tree].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -48,7 +46,6 @@ function treeDifference(old: AccountState['tree'], present: AccountState['tree']
   const replaced: Replacement[] = []
   const removed: TreeEntry[] = []
   const removedInside: TreeEntry[] = []
-  let removedFiles = 0
   const removedFolders = new Set<string>()
   for (const [key, now] of byKey(present)) {
     const then = old.get(key)
@@ -57,19 +54,17 @@ function treeDifference(old: AccountState['tree'], present: AccountState['tree']
         replaced.push({ old: then, sha256: now.sha256!, growth: then.size - now.size })
       continue
     }
-    if (!isFolder(now)) removedFiles += 1
-    if (isBelow(key, removedFolders)) {
-      if (!isFolder(now)) removedInside.push(now)
-      continue
+    if (isBelow(key, removedFolders)) removedInside.push(now)
+    else {
+      removed.push(now)
+      if (isFolder(now)) removedFolders.add(key)
     }
-    removed.push(now)
-    if (isFolder(now)) removedFolders.add(key)
   }
   for (const [key, then] of byKey(old)) {
     const now = present.get(key)
     if (!now || isFolder(then) !== isFolder(now)) restored.push(then)
   }
-  return { restored, replaced, removed, removedFiles, removedInside }
+  return { restored, replaced, removed, removedInside }
 }
 
 /** Pairs rows of equal values that have another id, for example since an earlier rewind: they stay as they are. */

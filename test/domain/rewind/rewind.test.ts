@@ -181,23 +181,35 @@ test('what the backup lost stays as it is and is named, and is repaired where th
   expect((await ada.download('/dog.jpg')).bytes.equals(bytesOf(100_000, 2))).toBe(true)
 })
 
-test('what somebody changes after the comparison stays as it is and is named', async () => {
-  const { server, ada, to, backup } = await scene()
-  const [kept, edited] = await furnish(ada)
-  const id = await backup()
-  await ruin(ada, [kept!, edited!, 3])
+/** A comparison of ada with a backup, so that a test can change something before it is applied. */
+async function comparisonWith({ server, to }: Awaited<ReturnType<typeof scene>>, id: string) {
   const source = await backupSource(id, { from: to, dataDir: server.dataDir, env: server.env }, noPassphrase)
   const past = { source, manifest: await source.manifest(id), scratch: await folderOfTest() }
   const plan = await server.local.domain.rewind.plan('ada', past)
+  return {
+    async execute() {
+      const lock = await server.local.domain.rewind.lock('ada')
+      const failures = await plan.execute({}, lock)
+      await lock.release()
+      await plan.close()
+      await source.close()
+      return failures
+    },
+  }
+}
+
+test('what somebody changes after the comparison stays as it is and is named', async () => {
+  const place = await scene()
+  const { ada, backup } = place
+  const [kept, edited] = await furnish(ada)
+  const id = await backup()
+  await ruin(ada, [kept!, edited!, 3])
+  const rewinding = await comparisonWith(place, id)
   await ada.put('/Photos/cat.jpg', 'by hand')
   await ada.put('/Photos/README.txt', 'by hand')
   await ada.put('/Photos/dog.jpg', 'by hand')
   await ada.push({ table: 'svc_notes', operation: 'UPDATE', data: { id: edited!, content: 'by hand' } })
-  const lock = await server.local.domain.rewind.lock('ada')
-  const failures = await plan.execute({}, lock)
-  await lock.release()
-  await plan.close()
-  await source.close()
+  const failures = await rewinding.execute()
   expect(failures.map(({ what }) => what).sort()).toEqual(
     ['/Photos/README.txt', '/Photos/cat.jpg', '/Photos/dog.jpg', `svc_notes ${edited}`].sort(),
   )
@@ -205,6 +217,35 @@ test('what somebody changes after the comparison stays as it is and is named', a
     expect((await ada.download(`/Photos/${name}`)).bytes.toString()).toBe('by hand')
   expect((await ada.everything()).data['svc_notes']!.find((row) => row.id === edited)!['content']).toBe('by hand')
   expect((await ada.download('/letters/june.txt')).bytes.toString()).toBe('Dear Charles')
+})
+
+test('what somebody puts into a folder that is removed, or changes inside it, stays there with its folders', async () => {
+  const place = await scene()
+  const { ada, backup } = place
+  await ada.put('/stays.txt', 'as it is')
+  const id = await backup()
+  for (const path of ['/New/same.txt', '/New/edited/draft.txt', '/New/filled/deep/same.txt', '/New/gone/same.txt'])
+    await ada.put(path, 'before the comparison')
+  await ada.ask(syncFiles.actions.mkdir, { path: '/New/empty/inside' })
+  const rewinding = await comparisonWith(place, id)
+  await ada.put('/New/edited/draft.txt', 'by hand')
+  await ada.put('/New/filled/deep/arrived.txt', 'by hand')
+  await ada.ask(syncFiles.actions.delete, { path: '/New/gone/same.txt' })
+  const failures = await rewinding.execute()
+  expect(failures.map(({ what }) => what)).toEqual([
+    '/New/edited/draft.txt',
+    '/New/filled/deep',
+    '/New/filled',
+    '/New/edited',
+    '/New',
+  ])
+  const { files, directories } = await visible(ada)
+  expect(files.map((line) => line.split(' ')[0])).toEqual([
+    '/New/edited/draft.txt',
+    '/New/filled/deep/arrived.txt',
+    '/stays.txt',
+  ])
+  expect(directories).toEqual(['/New', '/New/edited', '/New/filled', '/New/filled/deep'])
 })
 
 test('an account is rewound within its quota only, and whatever the order of its files', async () => {
