@@ -22,6 +22,18 @@ test.each([
   expect(mentions(content, 'assistant')).toBe(expected)
 })
 
+test('a name with hyphens and underscores is mentioned like any other', async () => {
+  const { server, model, ada } = await stage({ settings: { 'assistant.name': 'Help-desk_2' } })
+  const room = await channelOf(ada)
+  model.will({ text: 'Here.' })
+  for (const content of ['ada@example.org', '@help-desk', '@help-desk_2-3', '@help-desk_2: hello'])
+    await say(ada, room, content)
+  await idle(server)
+  const answer = (await heard(ada, room)).at(-1)!
+  expect(answer).toMatchObject({ content: 'Here.', username: 'Help-desk_2' })
+  expect(model.heard).toHaveLength(1)
+})
+
 describe('a mention', () => {
   test('is answered in the room, after the message was posted', async () => {
     const { server, model, ada } = await stage()

@@ -17,10 +17,13 @@ interface Deps {
   settings: Settings
 }
 
-/** Whether a text mentions a name: `@name`, not within an address or a longer name. */
+/** Names after an `@` that is not within an address or a longer name. */
+const MENTIONED = /(?<![\p{L}\p{N}_@.-])@([\p{L}\p{N}_-]+)/gu
+
+/** Whether a text mentions a name, in any case. */
 export function mentions(content: string, name: string): boolean {
-  const literal = name.replace(/[^a-z0-9]/gi, '\\$&')
-  return new RegExp(`(?<![\\p{L}\\p{N}_@.-])@${literal}(?![\\p{L}\\p{N}_-])`, 'iu').test(content)
+  const wanted = name.toLowerCase()
+  return [...content.matchAll(MENTIONED)].some(([, found]) => found!.toLowerCase() === wanted)
 }
 
 /** Records mentions up to a limit per user and room; mentions beyond it are ordinary messages. */
