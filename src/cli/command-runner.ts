@@ -75,6 +75,9 @@ async function runWith(io: RunningIo, parsed: ParsedCommand) {
       create: spec.createsDataDirectory === true,
       dryRun: flags['dryRun'] === true || flags['schema'] === true,
       startsOver: spec.createsDataDirectory === true && flags['new'] === true,
+      onCreated: (path: string) => {
+        if (!io.json) io.info(`This created a new installation in ${path}. To name another one: --data-dir DIR.`)
+      },
     }
     return onInstallation(options, ({ domain, config, directory }) =>
       spec.run({ ...context, domain, config, directory }),

@@ -15,11 +15,15 @@ interface InstallationOptions extends Pick<LocalOptions, 'dataDir' | 'startsOver
   create: boolean
   /** Whether the command changes nothing: without an installation, `work` then gets a temporary one. */
   dryRun: boolean
+  onCreated?: (path: string) => void
 }
 
-/** Runs `work` on the installation of a command line and always closes it. */
+/**
+ * Runs `work` on the installation of a command line and always closes it. `onCreated` gets the path of an installation
+ * that was created where neither the command line nor the environment names one: perhaps another was meant.
+ */
 export async function onInstallation<T>(
-  { dataDir, create, dryRun, startsOver = false }: InstallationOptions,
+  { dataDir, create, dryRun, startsOver = false, onCreated }: InstallationOptions,
   work: (local: Local) => Promise<T>,
 ): Promise<T> {
   const open = (options: LocalOptions) => openLocal(options).then((local) => closing(local, work))
@@ -33,8 +37,11 @@ export async function onInstallation<T>(
         throw error
       })
   const before = await firstState(path)
+  const isNamed = dataDir !== undefined || !!environment['SVC_DATA_DIR']
   try {
-    return await open({ dataDir, startsOver })
+    const result = await open({ dataDir, startsOver })
+    if (before && !isNamed) onCreated?.(path)
+    return result
   } catch (error) {
     if (before && !startsOver) await removeUnused(partsOf(path), before)
     throw error

@@ -10,6 +10,7 @@ export const list = command({
   examples: ['svc config list', 'svc config list --json'],
   async run({ io, domain }) {
     const settings = await domain.instance.settings.list()
+    const takesEffect = ({ option }: (typeof settings)[number]) => (option.live ? 'at once' : 'at start')
     const shown = (one: (typeof settings)[number]) => (one.option.secret && one.value ? '********' : one.shown)
     io.table(
       settings,
@@ -17,6 +18,7 @@ export const list = command({
         { title: 'SETTING', value: ({ name }) => name },
         { title: 'VALUE', value: (one) => shown(one) || '-' },
         { title: 'SOURCE', value: ({ source }) => source },
+        { title: 'TAKES EFFECT', value: takesEffect },
         { title: 'MEANING', value: ({ option }) => option.summary },
       ],
       'There are no settings.',
@@ -26,7 +28,7 @@ export const list = command({
         source: one.source,
         summary: one.option.summary,
         form: one.option.kind.name,
-        takes_effect: one.option.live ? 'at once' : 'at start',
+        takes_effect: takesEffect(one),
       })),
     )
   },

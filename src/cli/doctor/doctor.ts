@@ -1,5 +1,6 @@
 import type { Finding, Health } from '../../wiring/doctor/doctor.ts'
 import { command, flag } from '../command.ts'
+import { quoted } from '../../base/shell-words.ts'
 import { exitCodeOf, type ExitCode } from '../exit.ts'
 import type { Io } from '../io.ts'
 
@@ -84,6 +85,8 @@ export const doctor = command({
     for (const sentence of failed) io.warn(sentence)
     const lines = linesOf(io, findings)
     if (fixed.length > 0) lines.push(`Fixed: ${fixed.join(', ')}.`)
+    if (globals.dataDir !== undefined && findings.some(({ remedy }) => remedy?.includes('svc ')))
+      lines.push(`Give these commands the same data directory: --data-dir ${quoted(globals.dataDir)}`)
     const document = findings.map(({ id, health, found, remedy }) => ({ id, health, found, remedy: remedy ?? null }))
     io.print(lines.join('\n'), { data_dir: path, fixed, checks: document })
     if (refused) return 8
