@@ -39,7 +39,7 @@ const keyOf = (uid: string, { recurrence_id }: Row): string => JSON.stringify([u
  * Rows without a UID are also known by the one that an export gives them.
  */
 function keysOf(row: Row): string[] {
-  if (typeof row['uid'] === 'string' && row['uid'] !== '') return [keyOf(row['uid'], row)]
+  if (typeof row['uid'] === 'string' && row['uid'] !== '') return [keyOf(uidOf(row), row)]
   const ofText = typeof row['ical'] === 'string' ? [row['ical']] : []
   return row['id'] === undefined ? ofText : [keyOf(uidOf(row), row), ...ofText]
 }

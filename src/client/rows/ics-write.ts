@@ -7,7 +7,9 @@ import { readKept, zoneNamesOf } from './ics-read.ts'
 import type { Zones } from './ics-zones.ts'
 import type { Row } from './row-values.ts'
 
-const stringOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+/** A text with LF as line end: iCalendar has an escape for it, but none for CR, which would begin a property (RFC 5545, 3.3.11). */
+const stringOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.replaceAll(/\r\n?/g, '\n') : undefined
 
 /** The text of a property with times: whole days as dates, others by the clock of their series or in UTC. */
 function timeText(name: string, moments: readonly number[], row: Row): string {

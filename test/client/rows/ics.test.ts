@@ -125,6 +125,18 @@ test('rows that were made in svc are written and read again', () => {
   expect(hostile).not.toMatch(/^(ATTENDEE|Z|b)/m)
 })
 
+test('line ends of every kind in a text come back from an export, and none of them begins a property', () => {
+  const row = { id: 1, created_at: '2026-01-01T10:00:00.000Z', starts_at: '2026-03-26T12:00:00.000Z', reminders: ['5'] }
+  const texts = { title: 'Tea\rATTENDEE:x', note: 'a\r\nTime: 5\rb\nc', location: 'd\re', uid: 'u\rf' }
+  const text = formatIcs([{ ...row, ...texts }])
+  expect(text).not.toMatch(/^(?:ATTENDEE|Time|b|e|f)/m)
+  const { candidates } = readIcsFile(text, 'UTC')
+  expect(candidates).toMatchObject([
+    { values: { title: 'Tea\nATTENDEE:x', note: 'a\nTime: 5\nb\nc', location: 'd\ne', uid: 'u\nf' }, problems: [] },
+  ])
+  expect(withKnownEvents(candidates, [{ ...row, ...texts }])).toEqual([])
+})
+
 test('damaged events are reported and the others are read, and no file keeps the program busy', () => {
   const damaged = file(
     ...event('SUMMARY:No beginning'),
