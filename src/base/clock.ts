@@ -1,10 +1,17 @@
+import { monotonicMs } from './monotonic.ts'
+
 /** The source of the current time. It is passed in, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
+  /** Whole milliseconds of a clock that nobody sets, from any moment on; without it, `now` counts as one. */
+  monotonic?(): number
 }
 
-export const systemClock: Clock = { now: () => Date.now() }
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => Math.floor(monotonicMs()) }
+
+/** The time for delays: a correction of the clock neither lengthens nor shortens them. */
+export const monotonicOf = (clock: Clock): number => clock.monotonic?.() ?? clock.now()
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import { monotonicOf, type Clock } from '../../base/clock.ts'
 import { syncAuth } from '../../contract/sync-auth.ts'
 import { teamChat } from '../../contract/team-chat.ts'
 import type { Api } from '../api.ts'
@@ -47,7 +47,7 @@ export function makeChatSession(parts: SessionParts) {
   const closing = new AbortController()
   const { signal } = closing
   let isFocused = true
-  let typingSentAt = 0
+  let typingSentAt = -Infinity
   const { failure, background } = makeBackground(signal)
   const connection = makeConnection({
     ...parts,
@@ -102,12 +102,12 @@ export function makeChatSession(parts: SessionParts) {
     post(content: string, reply_to?: number): void {
       if (state.current === undefined) return
       state.newFrom = undefined
-      typingSentAt = 0
+      typingSentAt = -Infinity
       outbox.post(state.current, content, reply_to)
     },
     /** Reports typing, at most once per expiry; ignores errors. */
     typing(): void {
-      const now = clock.now()
+      const now = monotonicOf(clock)
       if (state.current === undefined || state.connectionError || now - typingSentAt < TYPING_MS) return
       typingSentAt = now
       connection.api.call(actions.typing, { room_id: state.current }).catch(() => undefined)

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import { monotonicOf, type Clock } from '../../base/clock.ts'
 import { makeBackoff } from '../../base/retry.ts'
 
 /** Rate limits: `max` requests in a sliding window of `per` seconds, by name. */
@@ -16,7 +16,7 @@ const KEEP_MS = 2_000
 interface Queue {
   /** Requests of a limit wait for each other. */
   tail: Promise<void>
-  /** Not before this time. */
+  /** Not before this time, by the monotonic clock. */
   paused: number
   /** Counts consecutive pauses without a successful request. */
   backoff: ReturnType<typeof makeBackoff>
@@ -36,16 +36,19 @@ interface Parts {
 /** Grants requests in order, each when its window has room and its limit is not paused. */
 export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Parts) {
   const queues = new Map<string, Queue>()
-  let kept = clock.now()
+  let kept = monotonicOf(clock)
 
   function queueOf(limit: string): Queue {
     let queue = queues.get(limit)
-    if (!queue) queues.set(limit, (queue = { tail: Promise.resolve(), paused: 0, backoff: makeBackoff(PAUSES) }))
+    if (!queue)
+      queues.set(limit, (queue = { tail: Promise.resolve(), paused: -Infinity, backoff: makeBackoff(PAUSES) }))
     return queue
   }
 
-  function keepCalls(now: number): void {
-    kept = now
+  const pauseOf = (limit: string): number => Math.max(0, queueOf(limit).paused - monotonicOf(clock))
+
+  function keepCalls(): void {
+    kept = monotonicOf(clock)
     keep?.()
   }
 
@@ -55,13 +58,13 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
       const now = clock.now()
       const rule = limits()[limit]
       const window = (calls[limit] = inWindow(calls[limit], rule, now))
-      const ms = Math.max(nextIn(window, rule, now), queueOf(limit).paused - now)
+      const ms = Math.max(nextIn(window, rule, now), pauseOf(limit))
       if (ms <= 0) {
         if (rule) window.push(now)
-        if (now - kept >= KEEP_MS) keepCalls(now)
+        if (monotonicOf(clock) - kept >= KEEP_MS) keepCalls()
         return now
       }
-      if (ms >= KEEP_MS) keepCalls(now)
+      if (ms >= KEEP_MS) keepCalls()
       await wait(limit, ms)
     }
   }
@@ -87,7 +90,7 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
       const index = at === undefined ? -1 : window.lastIndexOf(at)
       if (index >= 0) window.splice(index, 1)
       const queue = queueOf(limit)
-      const now = clock.now()
+      const now = monotonicOf(clock)
       const least = Math.min(retryAfter, PAUSES.longest)
       // Concurrent requests that are rejected together cause one pause.
       const ms = queue.paused > now ? least : queue.backoff.next(least)
@@ -100,12 +103,12 @@ export function makeRateLimiter({ limits, calls, clock, signal, keep, wait }: Pa
     estimateWait(limit: string, requests: number): number {
       const now = clock.now()
       const rule = limits()[limit]
-      const paused = Math.max(now, queueOf(limit).paused)
-      if (!rule) return requests > 0 ? paused - now : 0
+      const pause = pauseOf(limit)
+      if (!rule) return requests > 0 ? pause : 0
       const times = inWindow(calls[limit], rule, now)
       let last = now
       for (let left = requests; left > 0; left -= 1) {
-        last = Math.max(paused, now + nextIn(times, rule, now))
+        last = now + Math.max(pause, nextIn(times, rule, now))
         times.push(last)
       }
       return last - now

@@ -1,5 +1,5 @@
 import { randomHex } from '../../base/random.ts'
-import { iso, type Clock } from '../../base/clock.ts'
+import { iso, monotonicOf, type Clock } from '../../base/clock.ts'
 import { isFault } from '../../contract/errors.ts'
 import { fileProblem } from '../../base/errors.ts'
 import { makeHasher, type Hasher } from '../../host/hasher.ts'
@@ -72,13 +72,13 @@ const ROUNDS = 5
 export async function runSync(options: SyncOptions): Promise<Summary> {
   const { emit, clock, sleep, signal, retry = 0 } = options
   const done: Done[] = []
-  const until = clock.now() + retry
+  const [until, deadline] = [clock.now() + retry, monotonicOf(clock) + retry]
   try {
     return await withRetry(() => runOnce(options, done), {
       first: 1_000,
       longest: 30_000,
       timeLimit: retry,
-      isTemporary: (error) => isTemporary(error) && clock.now() < until,
+      isTemporary: (error) => isTemporary(error) && monotonicOf(clock) < deadline,
       // Nobody knows when maintenance ends; what it asks for is a guess.
       retryAfterOf: (error) => (isFault(error, 'maintenance') ? undefined : retryAfterOf(error)),
       onWait: (_ms, error) => emit({ event: 'retrying', until, message: (error as Error).message }),

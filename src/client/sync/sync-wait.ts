@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.ts'
+import { monotonicOf, type Clock } from '../../base/clock.ts'
 import type { Summary, SyncEvent } from './report/events.ts'
 import type { Status } from './status.ts'
 import { FolderLocked } from './sync-errors.ts'
@@ -43,8 +43,8 @@ export async function waitUntilInSync({
   signal,
   onWait,
 }: Waiting): Promise<WaitResult> {
-  const began = clock.now()
-  const waited = (): number => clock.now() - began
+  const began = monotonicOf(clock)
+  const waited = (): number => monotonicOf(clock) - began
   let reported = false
   for (;;) {
     const here = await status()

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { MINUTE, type Clock } from '../../base/clock.ts'
+import { MINUTE, monotonicOf, type Clock } from '../../base/clock.ts'
 import { contract } from '../../contract/contract.ts'
 import { isFault } from '../../contract/errors.ts'
 import { MAX_WAIT } from '../../contract/limits.ts'
@@ -119,7 +119,7 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
   let listening = watchFolder(root, { onChange, onWatchFailure })
 
   function onChange(kind: Parameters<typeof debounce.add>[0]): void {
-    debounce.add(kind, clock.now())
+    debounce.add(kind, monotonicOf(clock))
     wake()
   }
 
@@ -130,11 +130,11 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
 
   /** Sleeps until the next run is due; a change hint ends it early. */
   async function untilDue(): Promise<void> {
-    const full = clock.now() + (unfinished || paused !== undefined ? SOON_MS : every)
+    const full = monotonicOf(clock) + (unfinished || paused !== undefined ? SOON_MS : every)
     for (;;) {
       // A paused folder is retried by full scans only.
       const due = Math.min(full, paused === undefined ? (debounce.due() ?? full) : full)
-      const ms = due - clock.now()
+      const ms = due - monotonicOf(clock)
       if (ms <= 0) return
       await interruptibleSleep(sleep, ms, signal, (woken) => (wake = woken))
     }
@@ -156,10 +156,10 @@ function makeWatched(root: string, { run, clock, sleep, signal, emit, connectivi
       signal.throwIfAborted()
       if (isTemporary(error)) {
         await connectivity.backOff(error)
-        debounce.add('news', clock.now())
+        debounce.add('news', monotonicOf(clock))
       } else if (error instanceof FolderLocked) {
         await sleep(HELD_MS, signal)
-        debounce.add('news', clock.now())
+        debounce.add('news', monotonicOf(clock))
       } else if (isFault(error) && error.status === 401) throw error
       else {
         const { message } = error as Error

@@ -7,16 +7,18 @@ import { Unreachable } from '../../../src/client/errors.ts'
 const START = 1_000_000
 
 function setUp(limits: Limits = {}, calls: Calls = {}) {
-  const time = { now: START }
+  /** During the first sleep the clock is set back by `jump`. */
+  const time = { now: START, back: 0, jump: 0 }
   const slept: number[] = []
   const kept: number[] = []
   const throttled = makeThrottle({
     limits: () => limits,
     calls,
-    clock: { now: () => time.now },
+    clock: { now: () => time.now - time.back, monotonic: () => time.now },
     sleep: (ms) => {
       slept.push(ms)
       time.now += ms
+      ;[time.back, time.jump] = [time.back + time.jump, 0]
       return Promise.resolve()
     },
     keep: () => void kept.push(time.now),
@@ -81,6 +83,20 @@ for (const [what, extra, waits] of [
     expect(slept).toEqual([waits])
   })
 }
+
+test('a clock that is set back during a pause does not prolong it, and requests are still written down', async () => {
+  const { throttle, slept, time, kept } = setUp({ sync_upload: { max: 9, per: 60 } })
+  time.jump = 3_600_000
+  await throttle(
+    upload,
+    failing(1, () => refused({ retryAfter: 5 })),
+  )
+  expect(slept).toEqual([5_150])
+  const before = kept.length
+  time.now += 2_000
+  await throttle(upload, () => Promise.resolve())
+  expect(kept).toHaveLength(before + 1)
+})
 
 test('a server that refuses again and again is asked ever more rarely, and then given up', async () => {
   const { throttle, slept } = setUp()

@@ -139,7 +139,7 @@ async function makeClient({ api, url, token, owner }: Connection, options: Clien
         rows,
         maxDelete,
         retry,
-        clock: { now: () => time.now },
+        clock: { now: () => time.now, monotonic: () => slept.reduce((sum, ms) => sum + ms, 0) },
         sleep: (ms) => {
           slept.push(ms)
           time.now += ms

@@ -497,6 +497,17 @@ test('links and special files are reported once, and then left alone', async () 
   expect(await sync()).toMatchObject({ skipped: [link] })
 })
 
+test('a run is repeated for as long as it should be, also when the clock is corrected', async () => {
+  const { root, server, sync, time } = await makeBench()
+  write(root, 'a.txt', 'a')
+  server.mischief = whenever('upload', () => {
+    if (time.now > NOW + 86_400_000) return undefined
+    time.now += 2 * 86_400_000
+    return Promise.reject(fault('maintenance'))
+  })
+  expect(await sync({ retry: 60_000 })).toMatchObject({ uploaded: { files: 1 }, in_sync: true })
+})
+
 test('a run is repeated while the server is away, sums up everything, and says what it did when it gives up', async () => {
   const { root, server, sync, events, slept } = await makeBench()
   const names = ['a.txt', 'b.txt', 'c.txt']

@@ -22,12 +22,12 @@ async function quiet(): Promise<Bench> {
   return bench
 }
 
-/** Waits; `meanwhile` is what happens during each pause. */
+/** Waits; `meanwhile` is what happens during each pause, after which the clock is set back. */
 async function waiting(
   { root, stateFolder, server, time }: Bench,
-  { timeout, meanwhile = [] }: { timeout?: number; meanwhile?: (() => unknown)[] } = {},
+  { timeout, meanwhile = [], back = 0 }: { timeout?: number; meanwhile?: (() => unknown)[]; back?: number } = {},
 ): Promise<WaitResult & { pauses: number[]; told: number }> {
-  const clock = { now: () => time.now }
+  const clock = { now: () => time.now - back * pauses.length, monotonic: () => time.now }
   const pauses: number[] = []
   let told = 0
   const account = { url: 'http://127.0.0.1:1', username: 'ada', token: 'a'.repeat(64), profile: 'default' }
@@ -88,6 +88,13 @@ test('when the time has passed it says what was still to be done, and has change
   expect(await waiting(bench, { timeout: 4_000 })).toMatchObject({ in_step: false, pending: 1, pauses: [3_000, 1_000] })
   expect(bench.server.log).toEqual(['delta', 'delta', 'delta'])
   await bench.sync()
+})
+
+test('a clock that is set back does not prolong the wait', async () => {
+  const bench = await quiet()
+  bench.server.put('/theirs', 'theirs')
+  const waited = await waiting(bench, { timeout: 4_000, back: 3_000 })
+  expect(waited).toMatchObject({ in_step: false, waited_ms: 4_000, pauses: [3_000, 1_000] })
 })
 
 test('a server that is away ends it', async () => {

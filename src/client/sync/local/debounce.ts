@@ -14,12 +14,13 @@ export function makeDebounce() {
   let quiet = 0
   let most = 0
   return {
+    /** `now` is in milliseconds of a monotonic clock. */
     add(sign: ChangeHint, now: number): void {
       if (first === undefined) [first, quiet, most] = [now, now, 0]
       quiet = Math.max(quiet, now + QUIET[sign].quiet)
       most = Math.max(most, QUIET[sign].most)
     },
-    /** When to run, in milliseconds since the epoch; undefined while there is no reason to. */
+    /** When to run, by the clock of `add`; undefined while there is no reason to. */
     due: (): number | undefined => (first === undefined ? undefined : Math.min(quiet, first + most)),
     clear: (): void => void (first = undefined),
   }

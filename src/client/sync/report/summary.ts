@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts'
+import { monotonicOf, type Clock } from '../../../base/clock.ts'
 import type { ApplyResult } from '../apply/apply-results.ts'
 import { moveFields } from '../apply/executor.ts'
 import type { Op, Plan } from '../plan/plan-builder.ts'
@@ -53,7 +53,7 @@ export type Report = ReturnType<typeof makeReport>
 
 /** Counts what a run does, emits events and creates the summary. */
 export function makeReport({ root, dryRun, clock, emit, done, last }: ReportParts) {
-  const began = clock.now()
+  const began = monotonicOf(clock)
   const failed = new Map<string, Skipped>()
   /** What the last plan skipped; earlier skips may be resolved. */
   let leftAlone: Skipped[] = []
@@ -122,7 +122,7 @@ export function makeReport({ root, dryRun, clock, emit, done, last }: ReportPart
         in_sync: skipped.length === 0 && pending === 0 && !rows?.waiting,
         requests,
         hashed,
-        took_ms: clock.now() - began,
+        took_ms: monotonicOf(clock) - began,
         left_out,
         ...(rows ? { rows } : {}),
         ...undo.summary(),

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../base/clock.ts'
+import { monotonicOf, type Clock } from '../../../base/clock.ts'
 import type { Op } from '../plan/plan-builder.ts'
 import type { Progress, SyncEvent } from './events.ts'
 import type { Limits } from '../../http/rate-limiter.ts'
@@ -29,7 +29,7 @@ const NOTABLE_BYTES = 5_000
 
 /** Estimates progress and remaining time: by transfer speed or by the server's limits, whichever takes longer. */
 export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
-  let began = clock.now()
+  let began = monotonicOf(clock)
   let reportedAt = began
   let load: Load | undefined
   let left = new Map<string, number>()
@@ -47,7 +47,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
   function state(): Progress {
     const whole = weigh(load!.files, load!.bytes)
     const done = Math.min(whole, weigh(files, bytes))
-    const elapsed = clock.now() - began
+    const elapsed = monotonicOf(clock) - began
     const bySpeed = done > 0 && elapsed >= 1_000 ? (elapsed * (whole - done)) / done : undefined
     const slow = slowest()
     const isLimited = slow !== undefined && slow.ms >= (bySpeed ?? 0)
@@ -65,7 +65,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
   }
 
   function tell(): void {
-    const now = clock.now()
+    const now = monotonicOf(clock)
     if (!load || now - reportedAt < INTERVAL) return
     reportedAt = now
     emit({ event: 'progress', ...state() })
@@ -76,7 +76,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
     begin(next: Load): Pick<Progress, 'limited_by'> & { seconds: number } {
       load = next
       left = new Map(next.requests)
-      began = reportedAt = clock.now()
+      began = reportedAt = monotonicOf(clock)
       files = bytes = 0
       const { seconds_left, limited_by } = state()
       return { seconds: seconds_left ?? 0, limited_by }
@@ -100,7 +100,7 @@ export function makeProgress({ clock, emit, limits, estimateWait }: Parts) {
     onWait(limit: string, ms: number): void {
       if (load) emit({ event: 'progress', ...state() })
       emit({ event: 'waiting', limit, ms })
-      reportedAt = clock.now()
+      reportedAt = monotonicOf(clock)
     },
   }
 }
