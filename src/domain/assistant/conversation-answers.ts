@@ -135,7 +135,7 @@ export function makeConversationAnswers(deps: Deps) {
         withTimeLimit(signal, bounds.answerMs, async (end) => {
           const asked = await newRuns.compose(choice, message, attachments, end)
           const run = await newRuns.make({ account, choice, history, asked, tainted })
-          const dialogue = conversations.dialogue(account.id, known, message)
+          const dialogue = conversations.dialogue(account.id, known, { content: message, tainted })
           return answer(run, { account, choice, dialogue, signal: end, emit })
         }),
       )

@@ -98,17 +98,18 @@ export function makeConversations({ database, clock, bound }: Deps) {
       return { messages, tainted: tainted === 1 }
     },
 
-    /** An exchange in an existing or a new conversation; `message` is undefined when a confirmation continues one. */
-    dialogue(user: number, known: number | undefined, message?: string): Dialogue {
+    /**
+     * An exchange in an existing or a new conversation; `question` is undefined when a confirmation continues one. Its taint
+     * is stored with it: an answer that fails leaves the question in the conversation.
+     */
+    dialogue(user: number, known: number | undefined, question?: { content: string; tainted: boolean }): Dialogue {
       let stored: Promise<number> | undefined
       const store = async (tx: Writer): Promise<number> => {
         const now = clock.now()
-        const stamps = { created_at: now, updated_at: now }
-        const id =
-          known ??
-          (await insertConversation(tx, { user_id: user, title: titleOf(message ?? ''), tainted: 0, ...stamps }))
-        if (message !== undefined)
-          await append(tx, id, now, { role: 'user', content: message, actions: [], tainted: false })
+        const title = titleOf(question?.content ?? '')
+        const created = { user_id: user, title, tainted: 0, created_at: now, updated_at: now }
+        const id = known ?? (await insertConversation(tx, created))
+        if (question) await append(tx, id, now, { role: 'user', ...question, actions: [] })
         return id
       }
       return {
