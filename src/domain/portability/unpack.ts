@@ -80,6 +80,11 @@ function asFile({ name, part, size, mtime, body }: ArchiveEntry, path: string, {
   }
 }
 
+const documentOf = (room: string): string => `${room}.md`
+
+/** What a room takes of the folder of chats: the folder with its files, and its document. */
+const keysOf = (room: string): string[] => [nameKey(room), nameKey(documentOf(room))]
+
 /** Stores chats as documents in a new folder of the root. */
 function makeChats({ account, roots }: Contained) {
   let top = 'Chats'
@@ -92,8 +97,8 @@ function makeChats({ account, roots }: Contained) {
     begin(room: number, record: records.RoomRecord): void {
       const plain = segmentOf(record.name)
       let name = plain
-      for (let number = 2; taken.has(nameKey(name)); number += 1) name = `${plain} (${number})`
-      taken.add(nameKey(name))
+      for (let number = 2; keysOf(name).some((key) => taken.has(key)); number += 1) name = `${plain} (${number})`
+      for (const key of keysOf(name)) taken.add(key)
       rooms.set(room, { record, name })
     },
     folderOf: (room: number): string => `/${top}/${rooms.get(room)!.name}`,
@@ -103,7 +108,7 @@ function makeChats({ account, roots }: Contained) {
         for await (const { value, where } of jsonLines(entry)) yield records.readMessage(value, where)
       }
       const body = chatDocument(record, messages(), account.exported_at)
-      const path = `/${top}/${name}.md`
+      const path = `/${top}/${documentOf(name)}`
       const file = { path, kind: 'file' as const, mtime: exportedAt, sha256: undefined, ifSha256: 'absent', body }
       return { entry: file, size: entry.size }
     },

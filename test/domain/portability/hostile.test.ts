@@ -47,6 +47,25 @@ test('an archive put together by hand is taken when it is sound', async () => {
   expect(await imported(await anotherServer(), Buffer.concat([good, Buffer.alloc(9_000)]))).toEqual([])
 })
 
+test.each([
+  { names: ['x', 'x.md'], folders: ['x', 'x.md (2)'] },
+  { names: ['x.md', 'x'], folders: ['x.md', 'x (2)'] },
+])('rooms named $names keep their documents and files apart', async ({ names, folders }) => {
+  const server = await anotherServer()
+  const rooms = names.flatMap((name, index) => [
+    lines(`rooms/${index + 1}/room.json`, { ...ROOM, name }),
+    lines(`rooms/${index + 1}/messages.jsonl`, { ...MESSAGE, text: `said in ${name}` }),
+    file(`rooms/${index + 1}/files/a.txt`, `of ${name}`),
+  ])
+  await imported(server, archiveOf(rooms))
+  const { id } = await server.domain.accounts.byName('ada')
+  const { files } = server.domain
+  for (const [index, folder] of folders.entries()) {
+    expect(await files.desktop.text(id, `/Chats/${folder}/a.txt`)).toBe(`of ${names[index]}`)
+    expect(await files.desktop.text(id, `/Chats/${folder}.md`)).toContain(`said in ${names[index]}`)
+  }
+})
+
 const unlisted = (name: string) => (manifest: { entries: Record<string, unknown>[] }) => ({
   ...manifest,
   entries: manifest.entries.filter(({ path }) => path !== name),
