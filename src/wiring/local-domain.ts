@@ -178,6 +178,7 @@ async function openOn(
   const { thumbnails, close: closeThumbnailer } = openThumbnails(directory, contents, settings)
   const instance = makeInstance({ database, contents, history, clock, settings, audit, identity, version })
   const sync = makeSync({ database, clock, epoch: () => identity.epoch, checkIntervalMs })
+  const policy = policyOf(settings)
   const accounts = makeAccounts({
     database,
     unattended,
@@ -185,7 +186,7 @@ async function openOn(
     keys,
     audit,
     files,
-    policy: policyOf(settings),
+    policy,
     maintenance: () => instance.closedFor({ changes: false }),
     checkIntervalMs,
   })
@@ -205,7 +206,7 @@ async function openOn(
     policy: async () => ({ ...(await allowance()), ...(await appPolicyOf(settings)()) }),
   })
   const rewind = makeRewind({ database, clock, accounts, files, sync, audit, identity })
-  const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files })
+  const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files, policy })
 
   const common = { database, clock, settings, audit }
   const assistant = openAssistant({ ...common, chat, desktop, files, search, sync, mentionListener, env })

@@ -40,7 +40,9 @@ export async function planAccounts(planning: Planning): Promise<Part> {
 async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<Task> {
   const person = personOf(planning, user)
   const { account } = person
-  const password = await passwordFor(planning, user, path, account === undefined)
+  const password = await passwordFor(planning, user, path, person)
+  if (account && account.removing_since !== null)
+    planning.problems.push({ path: [...path, 'username'], message: 'is the name of an account that is being removed' })
   const display_name = user.display_name?.trim()
   const quota = user.quota === undefined ? undefined : quotaBytes(user.quota)
   if (!account) {
@@ -60,32 +62,37 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
     ...(user.role !== undefined && user.role !== account.role && { role: user.role }),
     ...(quota !== undefined && quota !== account.quota_bytes && { quota_bytes: quota }),
   }
-  const again = planning.options.resetPasswords ? password : undefined
-  return { person, create: undefined, changes, password: again, nameHash: isNews ? hashOf(display_name) : undefined }
+  return { person, create: undefined, changes, password, nameHash: isNews ? hashOf(display_name) : undefined }
 }
 
+/** The password to set. Reports one that breaks a rule. */
 async function passwordFor(
-  { sources, options, problems }: Planning,
-  user: SeedUser,
+  { sources, options, problems, policy }: Planning,
+  { password, password_file, password_hash, generate, display_name }: SeedUser,
   path: Path,
-  isNew: boolean,
+  { username, account }: Person,
 ): Promise<Password | undefined> {
-  const { password, password_file, password_hash, generate } = user
-  if (password !== undefined) return { given: password }
+  const isSet = !account || options.resetPasswords === true
+  // A display name that its user changed stays.
+  const known = isSet ? [display_name ?? '', account?.display_name ?? '', (await policy()).hostName] : []
+  const checked = (field: string, given: string): Password => {
+    const message = objection(() => assertNewPassword(given, username, { known }))
+    if (message !== undefined) problems.push({ path: [...path, field], message })
+    return { given }
+  }
+  const chosen = password === undefined ? undefined : checked('password', password)
+  // A source that is not needed may be missing: secrets need not be kept.
+  if (!isSet) return undefined
+  if (chosen) return chosen
   if (password_hash !== undefined) return { given: { hash: password_hash } }
   if (generate) return { made: true }
   if (password_file === undefined) {
     const message = 'is a new account and needs one of password_file, password_hash, generate and password'
-    if (isNew) problems.push({ path, message })
+    if (!account) problems.push({ path, message })
     return undefined
   }
-  // A source that is not needed may be missing: secrets need not be kept.
-  if (!isNew && !options.resetPasswords) return undefined
   try {
-    const given = await sources.secret(password_file)
-    const message = objection(() => assertNewPassword(given, user.username))
-    if (message !== undefined) problems.push({ path: [...path, 'password_file'], message })
-    return { given }
+    return checked('password_file', await sources.secret(password_file))
   } catch (error) {
     if (!(error instanceof SourceError)) throw error
     problems.push({ path: [...path, 'password_file'], message: error.message })

@@ -1,13 +1,7 @@
 import { isBase64 } from '../../base/base64.ts'
 import { parseSize } from '../../base/sizes.ts'
 import { isWritable } from '../../contract/tables.ts'
-import {
-  assertNewPassword,
-  assertPasswordHash,
-  normalName,
-  readDisplayName,
-  readUsername,
-} from '../accounts/accounts.ts'
+import { assertPasswordHash, normalName, readDisplayName, readUsername } from '../accounts/accounts.ts'
 import { assertContent, readRoomName } from '../chat/chat.ts'
 import { assertApp, readComponent } from '../desktop/desktop.ts'
 import { nameKey, ownSegments } from '../files/files.ts'
@@ -146,8 +140,7 @@ function checkUsers({ users }: ReadSeed, note: Note): void {
 }
 
 function checkUser({ path, value: user }: Placed<SeedUser>, note: Note): void {
-  const { username, display_name, quota, password, password_hash } = user
-  const name = normalName(username)
+  const { username, display_name, quota, password_hash } = user
   note(
     [...path, 'username'],
     objection(() => readUsername(username)),
@@ -161,11 +154,6 @@ function checkUser({ path, value: user }: Placed<SeedUser>, note: Note): void {
     note([...path, 'quota'], `must be a size such as 10GB, none or default, not "${quota}"`)
   const ways = PASSWORDS.filter((way) => user[way] !== undefined)
   if (ways.length > 1) note([...path, ways[1]!], `cannot be combined with ${ways[0]}: give the password in one way`)
-  if (password !== undefined)
-    note(
-      [...path, 'password'],
-      objection(() => assertNewPassword(password, name)),
-    )
   if (password_hash !== undefined)
     note(
       [...path, 'password_hash'],

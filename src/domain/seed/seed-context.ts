@@ -22,6 +22,7 @@ export interface SeedContext {
   chat: Chat
   desktop: Desktop
   files: Files
+  policy: () => Promise<{ hostName: string }>
 }
 
 export type Found =

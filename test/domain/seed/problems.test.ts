@@ -1,6 +1,8 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { beginRemoval } from '../../../src/storage/accounts/removals.ts'
+import { openForTest } from '../../support/storage.ts'
 import { makeWorld } from './world.ts'
 
 const ADA = '{username: ada, password: analytical engine'
@@ -216,6 +218,36 @@ describe('a seed is refused with the place of', () => {
     expect(
       await world.seed('users: [{username: ada, role: user}, {username: bob, generate: true, role: admin}]'),
     ).toEqual(['~ role of ada: admin → user', '+ user bob', '= 0'])
+  })
+
+  test('a password made of the names of its user or of the service', async () => {
+    const world = await makeWorld({ SVC_PUBLIC_URL: 'https://cloud.example.org' })
+    world.write('ada.txt', 'lovelace-1815')
+    const seed = `users:
+  - {username: ada, display_name: Ada Lovelace, password_file: ada.txt}
+  - {username: bob, password: example-cloud-1}
+`
+    const refused = 'the password consists of well-known names; choose another one'
+    expect(await world.problems(seed)).toEqual([
+      `2:49 users[0].password_file: ${refused}`,
+      `3:21 users[1].password: ${refused}`,
+    ])
+    await world.seed('users: [{username: ada, generate: true}, {username: bob, generate: true}]')
+    await world.local.domain.accounts.update(await world.id('ada'), { display_name: 'Lovelace' })
+    // The passwords of accounts that exist are not set.
+    expect(await world.problems(seed)).toEqual([])
+    const own = 'users: [{username: ada, password_file: ada.txt}]'
+    expect(await world.problems(own, { resetPasswords: true })).toEqual([`1:25 users[0].password_file: ${refused}`])
+  })
+
+  test('an account that is being removed', async () => {
+    const world = await makeWorld()
+    await world.seed(user('role: user'))
+    const removal = { user_id: await world.id('ada'), heir_id: null, keeps_messages: 0 }
+    await openForTest(join(world.dataDir, 'svc.db')).write('instance', (tx) => beginRemoval(tx, removal, Date.now()))
+    expect(await world.problems('users: [{username: ada, role: admin}]')).toEqual([
+      '1:10 users[0].username: is the name of an account that is being removed',
+    ])
   })
 
   test('no more problems than anybody reads', async () => {

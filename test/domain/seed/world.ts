@@ -17,7 +17,7 @@ export interface World {
   /** Carries a seed out and gives its lines; the count of what was unchanged stands last. */
   seed(seed: string, wishes?: SeedOptions): Promise<string[]>
   /** The problems a seed is refused with. */
-  problems(seed: string): Promise<string[]>
+  problems(seed: string, wishes?: SeedOptions): Promise<string[]>
   /** Secrets that were made. */
   made: Made[]
   id(username: string): Promise<number>
@@ -31,9 +31,9 @@ export const linesOf = ({ items, unchanged }: Plan): string[] => [
 ]
 
 /** A data directory and a folder with a seed. */
-export async function makeWorld(): Promise<World> {
+export async function makeWorld(env: NodeJS.ProcessEnv = {}): Promise<World> {
   const [dataDir, folder] = [await folderOfTest(), await folderOfTest()]
-  const local = await openLocal({ dataDir, env: {} })
+  const local = await openLocal({ dataDir, env })
   onTestFinished(() => local.close())
   const file = join(folder, 'seed.yaml')
   const write: World['write'] = (name, content) => {
@@ -57,8 +57,8 @@ export async function makeWorld(): Promise<World> {
       await planned.apply({ made: (secret) => void made.push(secret) })
       return linesOf(planned)
     },
-    problems: (seed) =>
-      plan(seed).then(
+    problems: (seed, wishes) =>
+      plan(seed, wishes).then(
         () => [],
         (error: unknown) => {
           if (!(error instanceof BadSeedFile)) throw error
