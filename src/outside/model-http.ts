@@ -23,6 +23,8 @@ export const guardedFetch: typeof fetch = async (input, init) => {
         controller.enqueue(chunk)
       },
     }),
+    // The signal of a request has no effect any more once its own response is garbage (undici, `acRef` in lib/web/fetch/request.js).
+    init?.signal ? { signal: init.signal } : {},
   )
   const { status, statusText, headers } = response
   return new Response(counted, { status, statusText, headers })

@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Sleep } from '../../src/base/sleep.ts'
 import { ModelError } from '../../src/base/language-model.ts'
@@ -145,4 +148,31 @@ test('whoever goes away ends the wait', async () => {
   })
   await expect(answer).rejects.toThrow('gone')
   expect(server.heard).toHaveLength(1)
+})
+
+test('a model that falls silent is left when the signal aborts, also after a garbage collection', async () => {
+  const server = await modelServerOfTest()
+  server.will({ text: 'Well', hang: true })
+  const end = new AbortController()
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => (begin = resolve))
+  const asked = makeModels().ask({
+    server: { url: server.url, key: '' },
+    model: 'talker',
+    messages: [{ role: 'user', text: 'Hello' }],
+    functions: [],
+    mayCall: false,
+    signal: AbortSignal.any([end.signal]),
+    onText: begin,
+  })
+  await begun
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  for (let round = 0; round < 5; round += 1) {
+    await nextTurn()
+    collectGarbage()
+  }
+  end.abort(new Error('Enough.'))
+  await expect(asked).rejects.toThrow('Enough.')
+  await expect.poll(() => server.left()).toBe(1)
 })
