@@ -25,6 +25,7 @@ interface Parts {
   sync: Sync
   mentionListener: MentionListener
   env: NodeJS.ProcessEnv
+  checkIntervalMs: number | undefined
 }
 
 /** Reads the settings at each fetch, because they name the hosts of the service itself. */

@@ -208,8 +208,8 @@ async function openOn(
   const rewind = makeRewind({ database, clock, accounts, files, sync, audit, identity })
   const seeding = makeSeeding({ database, clock, audit, settings, accounts, chat, desktop, files, policy })
 
-  const common = { database, clock, settings, audit }
-  const assistant = openAssistant({ ...common, chat, desktop, files, search, sync, mentionListener, env })
+  const common = { database, clock, settings, audit, env, checkIntervalMs }
+  const assistant = openAssistant({ ...common, chat, desktop, files, search, sync, mentionListener })
 
   const backups = ownBackups(directory, env, { database, blobs, clock, audit, settings, identity })
 

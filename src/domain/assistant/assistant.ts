@@ -31,6 +31,8 @@ interface Deps {
   chat: Chat
   mentionListener: MentionListener
   bounds?: Bounds
+  /** How often mentions are looked for that nobody answers, ms. */
+  checkIntervalMs?: number | undefined
 }
 
 /** Answers questions with the configured models and the rights of the user who asks. */

@@ -31,9 +31,16 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
     })
   },
 
-  /** Leaves a mention to the next start, or to another server. */
-  leave: ({ message }: Pick<MentionedMessage, 'message'>) =>
-    database.write('instance', (tx) => leaveMention(tx, message)),
+  /** Leaves a mention that was begun until `until` to the next attempt; `isUntried` if this one does not count. */
+  async leave(
+    { message, room }: Pick<MentionedMessage, 'message' | 'room'>,
+    begun: { until: number; isUntried: boolean },
+  ): Promise<void> {
+    await database.write({ rooms: [room] }, async (tx) => {
+      // Wakes the requests that wait for the room: the progress ended.
+      if (await leaveMention(tx, message, begun)) await takeRoom(tx, room, clock.now())
+    })
+  },
 
   /** Posts an answer once; false if the message is gone or answered, or its author left the room or is disabled. */
   async post({ message, room, user, name }: MentionedMessage, content: string): Promise<boolean> {
@@ -53,13 +60,6 @@ export const makeAssistantReplies = ({ database, clock }: Deps) => ({
       const id = await insertMessage(tx, { ...row, ...said })
       await recordForMembers(tx, entered, { table: 'svc_messages', row: id, deleted: false }, now)
       return true
-    })
-  },
-
-  async dismiss({ message, room }: Pick<MentionedMessage, 'message' | 'room'>): Promise<void> {
-    await database.write({ rooms: [room] }, async (tx) => {
-      // Wakes the requests that wait for the room: the progress ended.
-      if (await takeMention(tx, message)) await takeRoom(tx, room, clock.now())
     })
   },
 })

@@ -38,8 +38,14 @@ export const nextMention = (on: Reader, room: number): Promise<(Mention & { cont
     .limit(1)
     .executeTakeFirst()
 
-export async function roomsWithMentions(on: Reader): Promise<number[]> {
-  const rows = await on.q.selectFrom('assistant_mentions').select('room_id').distinct().execute()
+/** Rooms with mentions of which none is being answered. */
+export async function roomsWithDueMentions(on: Reader, now: number): Promise<number[]> {
+  const rows = await on.q
+    .selectFrom('assistant_mentions')
+    .select('room_id')
+    .groupBy('room_id')
+    .having(({ fn }) => fn.max('working_until'), '<=', now)
+    .execute()
   return rows.map(({ room_id }) => room_id)
 }
 
@@ -62,9 +68,24 @@ export async function beginMention(
   return begun.length > 0
 }
 
-/** Leaves a mention to whoever begins it next. */
-export const leaveMention = (tx: Writer, message: number) =>
-  tx.q.updateTable('assistant_mentions').set({ working_until: 0 }).where('message_id', '=', message).execute()
+/**
+ * Leaves a mention that was begun until `until` to whoever begins it next; false if another server answers it by now.
+ * `isUntried` if the attempt does not count.
+ */
+export async function leaveMention(
+  tx: Writer,
+  message: number,
+  { until, isUntried }: { until: number; isUntried: boolean },
+): Promise<boolean> {
+  const left = await tx.q
+    .updateTable('assistant_mentions')
+    .set({ working_until: 0, ...(isUntried && { tries: sql`tries - 1` }) })
+    .where('message_id', '=', message)
+    .where('working_until', '=', until)
+    .returning('message_id')
+    .execute()
+  return left.length > 0
+}
 
 const takeQuery = prepared<{ message: number }, Mention>(({ q, p }) =>
   q.deleteFrom('assistant_mentions').where('message_id', '=', p.message).returning(columns),

@@ -10,6 +10,7 @@ import { asData, inRoom } from '../prompts.ts'
 import { newRun } from '../run.ts'
 import type { ContinueRun } from '../loop.ts'
 import { cutTo } from '../model-text.ts'
+import { untilStored } from './until-stored.ts'
 import type { Account, ToolsFor } from '../tools/tool.ts'
 
 /** Messages of the room in the prompt: their number, and bytes of each and in total. */
@@ -65,7 +66,11 @@ export function makeRoomAnswer({ database, clock, chat, models, continueRun, bud
     try {
       await continueRun(run, { account, room, signal, choice, scope, tools, emit: () => undefined })
     } finally {
-      await database.write({ accounts: [account.id] }, (tx) => budgets.use(tx, account.id, run.tokens))
+      const count = () => database.write({ accounts: [account.id] }, (tx) => budgets.use(tx, account.id, run.tokens))
+      // An outage may cost the count, but not the answer.
+      await untilStored(count, signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error
+      })
     }
     return cutTo(run.said.trim().toWellFormed(), ANSWER_BYTES, '\n…') || 'I have no answer to that.'
   }
