@@ -43,7 +43,7 @@ const exploring = [
   'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
   'test/package/{debian,install,walks}.test.ts',
-  'test/storage/backups/page-stream.test.ts',
+  'test/storage/backups/{page-stream,stream-ends}.test.ts',
   'test/storage/blobs.test.ts',
   'test/storage/{postgres,s3-contents,s3-faults,s3-removal}.test.ts',
   'test/templates/{compose-cluster,proxies}.test.ts',

@@ -343,8 +343,8 @@ test('damaged, cut, exchanged and foreign records end at the last good moment', 
   expect(cut.code).toBe(0)
   expect(await usersOf(cut.target)).toEqual(['ada', 'bob'])
 
-  // Changed, at its head and in its pages.
-  for (const offset of [good + 20, good + RECORD_HEADER + whole.readUInt32BE(good) + 20]) {
+  // Changed, in its lengths, at its head and in its pages.
+  for (const offset of [good, good + RECORD_HEADER + 20, good + RECORD_HEADER + whole.readUInt32BE(good) + 20]) {
     await writeFile(file, whole)
     const handle = await open(file, 'r+')
     await handle.write(Buffer.from([whole[offset]! ^ 1]), 0, 1, offset)

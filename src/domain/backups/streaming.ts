@@ -4,7 +4,7 @@ import { makeBackoff } from '../../base/retry.ts'
 import { sleep } from '../../base/sleep.ts'
 import type { Piece } from '../../storage/backups/backup-manifest.ts'
 import { LostLock } from '../../storage/backups/lock.ts'
-import type { ChapterWriter } from '../../storage/backups/stream-files.ts'
+import type { ChapterWriter } from '../../storage/backups/chapter-writer.ts'
 import type { StreamHead } from '../../storage/backups/stream-record.ts'
 import type { PageChanges } from '../../storage/engine/page-stream.ts'
 import { storeBase, type BaseContext } from './stream-base.ts'
@@ -52,6 +52,10 @@ class Streaming {
   #current: { writer: ChapterWriter; began: number } | undefined
   /** A chapter whose base is being copied. */
   #next: ChapterWriter | undefined
+  /** Where the chapters before these two end. */
+  #ends: Record<string, string> = {}
+  /** The record that is being written, or the last one. */
+  #writing: Promise<void> = Promise.resolve()
   #base: Promise<void> | undefined
   #isBaseDone = false
   #baseError: unknown
@@ -173,6 +177,9 @@ class Streaming {
     const before = pages.contents('all')
     await target.adding(async (objects) => void (await objects.contents(before)))
     await target.assertThere()
+    // Of a chapter that was given up too, although one of its records may not be written yet.
+    await this.#writing.catch(() => undefined)
+    this.#ends = await target.endEarlier(this.#current?.writer.chapter)
     const writer = await target.begin()
     this.#next = writer
     this.#needsBase = false
@@ -218,7 +225,8 @@ class Streaming {
     this.#blobs = new Map()
     try {
       await this.#context.target.assertThere()
-      await this.#append(changes, { at, blobs, completes })
+      this.#writing = this.#append(changes, { at, blobs, completes })
+      await this.#writing
     } catch (error) {
       this.#blobs = new Map([...blobs, ...this.#blobs])
       // While it was tried, the chapters may have been given up.
@@ -252,10 +260,16 @@ class Streaming {
       const stored = pieces.filter(({ sha256 }) => !missing.has(sha256))
       const named = { ...head, blobs: stored, missing: [...missing] }
       await this.#current?.writer.append({ ...named, completes: false }, pages)
-      await this.#next?.append({ ...named, completes }, pages)
+      await this.#next?.append({ ...named, completes, ...(completes ? { ends: this.#endsBefore() } : {}) }, pages)
     }
     if (pieces.length === 0) return append(new Set())
     return this.#context.target.adding(async (objects) => append(await objects.contents(pieces)))
+  }
+
+  /** The last tags of the chapters before the next one, which are not written to after it takes over. */
+  #endsBefore(): Record<string, string> {
+    const current = this.#current?.writer
+    return current ? { ...this.#ends, [current.chapter.name]: current.end() } : this.#ends
   }
 
   /** The next chapter becomes the current one. */

@@ -17,7 +17,7 @@ import {
 import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
 import { assembleDatabase, ownScratch, piecesOf } from './scratch.ts'
 import type { BackupSource } from './source.ts'
-import { chapterFolder, chaptersIn, readBase, recordsOf, type Chapter } from './stream-files.ts'
+import { addEnds, chaptersIn, completeBase, recordsOf, type Chapter } from './stream-files.ts'
 
 // The state of one moment of a stream, as if a backup had been made then.
 
@@ -41,14 +41,16 @@ export interface MomentSource extends BackupSource {
 
 /** What can be restored from each chapter, the newest first; those without a complete base are left out. */
 async function* streamExtents(folder: string, key: Uint8Array | undefined): AsyncGenerator<StreamExtent> {
+  const ends: Record<string, string> = {}
   for (const chapter of (await chaptersIn(folder)).reverse()) {
     let [from, until]: (number | undefined)[] = []
     let damage: string | undefined
     try {
-      for await (const { head } of recordsOf(folder, chapter, key)) {
+      for await (const { head } of recordsOf(folder, chapter, key, ends[chapter.name])) {
         // Earlier than its completion only where the clock was set back.
         if (head.completes || from !== undefined) from = Math.min(from ?? Infinity, head.at)
         until = head.at
+        addEnds(ends, head)
       }
     } catch (error) {
       if (!(error instanceof DamagedBackup)) throw error
@@ -216,8 +218,7 @@ async function assemble(
   moment: number,
   file: string,
 ): Promise<{ base: Manifest; at: number; damage?: string }> {
-  const base = await readBase(folder, extent.chapter, key)
-  if (!base) throw new DamagedBackup(`The copy of the database in ${chapterFolder(folder, extent.chapter)} is missing.`)
+  const base = await completeBase(folder, extent.chapter, key)
   await assembleDatabase(pool, base, file)
   return { base, ...(await applyRecords({ folder, key, file }, extent, moment)) }
 }

@@ -3,7 +3,8 @@ import { DamagedBackup, type Piece } from './backup-manifest.ts'
 
 // Records of a stream: a head of JSON and a body of pages, each sealed with ChaCha20-Poly1305 under a key of its file,
 // or followed by a hash where the folder is not encrypted. Each tag also covers the one before, so that no record can be
-// changed, left out, moved, or brought in from another stream unnoticed.
+// changed, left out, moved, or brought in from another stream unnoticed. Before them stand their two lengths with a tag of
+// their own; files of format 1 lack that one, so that a changed length looks like a record that was never completed.
 
 /** The head of a record. */
 export interface StreamHead {
@@ -19,27 +20,37 @@ export interface StreamHead {
   missing: string[]
   /** Whether the base is complete with this record. */
   completes: boolean
+  /** With `completes`, the last tags of chapters before, by name and in hex: what ends elsewhere is cut off. */
+  ends?: Record<string, string>
 }
 
 const CIPHER = 'chacha20-poly1305'
-const TAG = 16
+/** Bytes of a tag. */
+export const TAG = 16
 const NONCE = 16
-const MAGIC = Buffer.from('svc-stream 1\n')
+const MAGIC = Buffer.from('svc-stream 2\n')
+const MAGIC_1 = Buffer.from('svc-stream 1\n')
+const LENGTHS = 8
 /** Longest head and body accepted, bytes. */
 const MAX_HEAD = 64 << 20
 const MAX_BODY = 512 << 20
+const NOTHING = Buffer.alloc(0)
 
 /** Length of what precedes the records of a file, and of what precedes each record, in bytes. */
 export const FILE_HEADER = MAGIC.length + NONCE
-export const RECORD_HEADER = 8
+export const RECORD_HEADER = LENGTHS + TAG
 
 /** Seals and opens the records of one file, which must be passed in order. */
 export interface RecordSeal {
+  /** Whether lengths have a tag. */
+  hasSealedLengths: boolean
+  /** Bytes that precede each record. */
+  header: number
   /** The tag that the next record continues. */
   last(): Buffer
   /** Throws `RangeError` for a record that would be too long to be read. */
   seal(head: Uint8Array, body: Uint8Array): Buffer
-  /** Lengths of sealed head and body. Throws `DamagedBackup` if they are impossible. */
+  /** Lengths of sealed head and body. Throws `DamagedBackup` if they were changed. */
   lengths(header: Uint8Array): { head: number; body: number }
   openHead(header: Uint8Array, sealed: Uint8Array): Buffer
   /** Follows `openHead`. Throws `DamagedBackup`. */
@@ -50,6 +61,13 @@ export interface RecordSeal {
 
 export const newFileHeader = (): Buffer => Buffer.concat([MAGIC, randomBytes(NONCE)])
 
+function formatOf(fileHeader: Uint8Array): { nonce: Uint8Array; hasSealedLengths: boolean } {
+  const magic = fileHeader.subarray(0, MAGIC.length)
+  const hasSealedLengths = MAGIC.equals(magic)
+  if (!hasSealedLengths && !MAGIC_1.equals(magic)) throw new DamagedBackup('it does not begin as one')
+  return { nonce: fileHeader.subarray(MAGIC.length), hasSealedLengths }
+}
+
 /** `context` names stream and file; `previous` is the last tag of the file before. Throws `DamagedBackup`. */
 export function recordSeal(
   key: Uint8Array | undefined,
@@ -57,8 +75,7 @@ export function recordSeal(
   context: string,
   previous: Uint8Array,
 ): RecordSeal {
-  if (!MAGIC.equals(fileHeader.subarray(0, MAGIC.length))) throw new DamagedBackup('it does not begin as one')
-  const nonce = fileHeader.subarray(MAGIC.length)
+  const { nonce, hasSealedLengths } = formatOf(fileHeader)
   const fileKey = key && new Uint8Array(hkdfSync('sha256', key, nonce, 'svc backup stream', 32))
   let chain: Buffer = Buffer.from(previous)
   let counter = 0
@@ -108,23 +125,27 @@ export function recordSeal(
   }
 
   return {
+    hasSealedLengths,
+    header: hasSealedLengths ? RECORD_HEADER : LENGTHS,
     last: () => chain,
     seal(head, body) {
       if (head.length + TAG > MAX_HEAD || body.length + TAG > MAX_BODY)
         throw new RangeError('A record of the stream is too long.')
-      const header = Buffer.alloc(RECORD_HEADER)
-      header.writeUInt32BE(head.length + TAG, 0)
-      header.writeUInt32BE(body.length + TAG, 4)
-      return Buffer.concat([header, sealPart(header, head), sealPart(Buffer.alloc(0), body)])
+      const lengths = Buffer.alloc(LENGTHS)
+      lengths.writeUInt32BE(head.length + TAG, 0)
+      lengths.writeUInt32BE(body.length + TAG, 4)
+      const tag = hasSealedLengths ? sealPart(lengths, NOTHING) : NOTHING
+      return Buffer.concat([lengths, tag, sealPart(lengths, head), sealPart(NOTHING, body)])
     },
     lengths(header) {
       const view = Buffer.from(header)
+      if (hasSealedLengths) openPart(view.subarray(0, LENGTHS), view.subarray(LENGTHS))
       const [head, body] = [view.readUInt32BE(0), view.readUInt32BE(4)]
       if (head < TAG || body < TAG || head > MAX_HEAD || body > MAX_BODY) throw new DamagedBackup('it was changed')
       return { head, body }
     },
-    openHead: openPart,
-    openBody: (sealed) => openPart(Buffer.alloc(0), sealed),
+    openHead: (header, sealed) => openPart(header.subarray(0, LENGTHS), sealed),
+    openBody: (sealed) => openPart(NOTHING, sealed),
     skipBody(tag) {
       nextNonce()
       chain = Buffer.from(tag)
@@ -136,6 +157,7 @@ export const headText = (head: StreamHead): Buffer => Buffer.from(JSON.stringify
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 const HASH = /^[0-9a-f]{64}$/
+const HEX_TAG = /^[0-9a-f]{32}$/
 
 /** Parses the head of a record. Throws `DamagedBackup`. */
 export function parseHead(text: Uint8Array): StreamHead {
@@ -147,7 +169,8 @@ export function parseHead(text: Uint8Array): StreamHead {
     Array.isArray(head.blobs) &&
     head.blobs.every(({ sha256, size }) => HASH.test(sha256) && isCount(size)) &&
     Array.isArray(head.missing) &&
-    typeof head.completes === 'boolean'
+    typeof head.completes === 'boolean' &&
+    Object.values(head.ends ?? {}).every((tag) => HEX_TAG.test(tag))
   try {
     const head = JSON.parse(Buffer.from(text).toString()) as Partial<StreamHead> | null
     if (isValid(head)) return head

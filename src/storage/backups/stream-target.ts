@@ -5,20 +5,22 @@ import { makeFolder } from '../../host/folder-creation.ts'
 import type { BlobStore } from '../contents/blobs/blobs.ts'
 import { DamagedBackup, idTime, type Piece } from './backup-manifest.ts'
 import { RemovalDenied } from './bucket.ts'
+import { endChapters } from './chapter-ends.ts'
+import { beginChapter, type ChapterWriter } from './chapter-writer.ts'
 import { lockRepository, type RepositoryLock } from './lock.ts'
 import { bytesAtHand, openPool, poolKeys, type ObjectPool } from './object-pool.ts'
 import { BadRepository, fromStore, repositoryAt, type RepositoryHeader } from './repository.ts'
 import {
-  beginChapter,
+  addEnds,
   chapterFolder,
   chaptersIn,
+  hasBase,
   recordsOf,
   removeChapter,
   removeIncomplete,
   storeBase,
   STREAM_FOLDER,
   type Chapter,
-  type ChapterWriter,
 } from './stream-files.ts'
 import type { Manifest } from './backup-manifest.ts'
 import { isBucket, within } from './repository-path.ts'
@@ -39,6 +41,8 @@ export interface StreamTarget {
   /** Takes over the stream again after `LostLock`. Throws `RepositoryBusy`. */
   takeOver(): Promise<void>
   begin(): Promise<ChapterWriter>
+  /** Ends the chapters other than the one that is written. Returns their last tags, by name and in hex. */
+  endEarlier(current: Chapter | undefined): Promise<Record<string, string>>
   storeBase(chapter: Chapter, manifest: Manifest): Promise<void>
   /** Runs `work` while nobody removes objects; what it adds is durable afterwards, and stays if `work` also refers to it. */
   adding<T>(work: (objects: ObjectWriter) => Promise<T>): Promise<T>
@@ -108,6 +112,7 @@ export async function openStreamTarget(
       own = await takeOver()
     },
     begin: () => beginChapter(folder, key, systemClock.now()),
+    endEarlier: (current) => endChapters(folder, key, current),
     storeBase: (chapter, manifest) => storeBase(folder, chapter, manifest, key),
     async adding(work) {
       const lock = await lockRepository(within(folder, 'locks'), 'shared', 'svc backup stream')
@@ -159,6 +164,7 @@ export async function streamObjects(
   const objects: Piece[] = []
   const damaged: { id: string; what: string }[] = []
   const old = new Set(without.map(({ name }) => name))
+  const ends: Record<string, string> = {}
   /** Whether a later chapter has taken over. */
   let isFinished = false
   for (const chapter of (await chaptersIn(folder)).filter(({ name }) => !old.has(name)).reverse()) {
@@ -166,11 +172,14 @@ export async function streamObjects(
     let completes: boolean = isFinished
     try {
       if (!finished.has(chapter.name)) {
-        for (const piece of await baseObjects({ folder, key, pool }, chapter)) found.push(piece)
-        for await (const { head } of recordsOf(folder, chapter, key)) {
+        let isNeeded = await hasBase(folder, chapter)
+        for await (const { head } of recordsOf(folder, chapter, key, ends[chapter.name])) {
           for (const piece of head.blobs) found.push(piece)
+          addEnds(ends, head)
           completes ||= head.completes
+          isNeeded ||= head.completes
         }
+        if (isNeeded) for (const piece of await baseObjects({ folder, key, pool }, chapter)) found.push(piece)
         if (isFinished) finished.set(chapter.name, found)
       }
     } catch (error) {

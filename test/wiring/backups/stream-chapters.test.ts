@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../../src/base/clock.ts'
 import type { StreamState } from '../../../src/domain/backups/streaming.ts'
 import { readRepository, repositoryAt } from '../../../src/storage/backups/repository.ts'
-import { beginChapter } from '../../../src/storage/backups/stream-files.ts'
+import { beginChapter } from '../../../src/storage/backups/chapter-writer.ts'
+import { FILE_HEADER } from '../../../src/storage/backups/stream-record.ts'
 import { openMoment } from '../../../src/storage/backups/stream-moment.ts'
 import { openStreamTarget } from '../../../src/storage/backups/stream-target.ts'
 import { openBlobs } from '../../../src/wiring/installation/storage.ts'
@@ -12,6 +13,7 @@ import { streamBackups } from '../../../src/wiring/backups/stream.ts'
 import { noPassphrases, placeOfTest } from '../../support/backups.ts'
 import { runCommand } from '../../support/command.ts'
 import { folderOfTest } from '../../support/server.ts'
+import { streamOf } from '../../support/streams.ts'
 
 const chaptersOf = async (folder: string): Promise<string[]> =>
   (await readdir(join(folder, 'stream'))).filter((name) => name !== 'locks').sort()
@@ -63,6 +65,55 @@ test('a stream begins new copies of the database, and moments of earlier ones st
   }
   const verified = await readRepository(to, (await repositoryAt(to))!, undefined).verifyStream!()
   expect(verified.problems).toEqual([])
+}, 60_000)
+
+test('damage in a chapter that another one followed is reported, and shortens its moments', async () => {
+  const place = await placeOfTest()
+  const run = async (): Promise<number> => {
+    const stream = await streamOf(place, {})
+    await stream.until(({ since }) => since !== undefined)
+    await place.put('/note.txt', Buffer.from(String(Math.random())))
+    const written = Date.now()
+    await stream.until(({ at = 0 }) => at > written)
+    await stream.stop()
+    return written
+  }
+  const moment = await run()
+  const folder = join(place.folder, 'repo')
+  const [first] = await chaptersOf(folder)
+  const file = join(folder, 'stream', first!, '000001.log')
+  // As after a kill.
+  await truncate(file, (await stat(file)).size - 10)
+  const verified = async () =>
+    (await readRepository(folder, (await repositoryAt(folder))!, undefined).verifyStream!()).problems
+  expect(await verified()).toEqual([])
+  await run()
+  expect(await verified()).toEqual([])
+  await run()
+  const whole = await readFile(file)
+  const restored = async (at: number | undefined) => {
+    const source = await openMoment(folder, undefined, at, { scratch: await folderOfTest(), without: [] })
+    await source.close()
+    return source.shortfall
+  }
+  const damaged = [
+    [Buffer.concat([whole, Buffer.alloc(10)]), 'it is cut off'],
+    [whole.subarray(0, -10), 'it is cut off'],
+    [whole.subarray(0, FILE_HEADER), 'its end is missing'],
+  ] as const
+  for (const [bytes, what] of damaged) {
+    await writeFile(file, bytes)
+    const told = [expect.stringContaining(`${file}: ${what}`)]
+    expect(await verified()).toEqual(told)
+    if (what === 'it is cut off') expect([await restored(moment)]).toEqual(told)
+    expect(await restored(undefined)).toBeUndefined()
+  }
+  await writeFile(file, whole)
+  const [, second] = await chaptersOf(folder)
+  await rm(join(folder, 'stream', second!, 'base.json'))
+  expect(await verified()).toEqual([expect.stringMatching(/The copy of the database in .* is missing/)])
+  await rm(join(folder, 'stream', second!), { recursive: true })
+  expect(await verified()).toEqual([`The stream is damaged: ${join(folder, 'stream', second!)} is missing.`])
 }, 60_000)
 
 test('chapters are removed by age, but never the newest ones, as many as there are days and one', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ChapterWriter } from '../../../src/storage/backups/stream-files.ts'
+import type { ChapterWriter } from '../../../src/storage/backups/chapter-writer.ts'
 import type { StreamTarget } from '../../../src/storage/backups/stream-target.ts'
 import { placeOfTest } from '../../support/backups.ts'
 import { streamOf } from '../../support/streams.ts'
