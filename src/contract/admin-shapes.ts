@@ -20,9 +20,16 @@ export const ListedUser = Type.Object({
   avatar_color: Type.String(),
   role: Role,
   state: Type.Union(
-    [Type.Literal('active'), Type.Literal('disabled'), Type.Literal('locked'), Type.Literal('removing')],
+    [
+      Type.Literal('active'),
+      Type.Literal('disabled'),
+      Type.Literal('importing'),
+      Type.Literal('locked'),
+      Type.Literal('removing'),
+    ],
     {
-      description: '`locked` after too many wrong passwords or codes, `removing` while the account is being removed.',
+      description:
+        '`importing` until the import of the account is complete, `locked` after too many wrong passwords or codes, `removing` while the account is being removed.',
     },
   ),
   locked_until: orNull(Timestamp, 'End of the lock after wrong passwords.'),

@@ -145,7 +145,7 @@ export const admin = endpoint('/api/admin.php', {
   disable_user: action({
     ...changing,
     summary:
-      'Disable an account, end its sessions and revoke its devices. Files and rows stay. Refused for your own account and the last administrator.',
+      'Disable an account, end its sessions and revoke its devices. Files and rows stay. Refused for your own account, the last administrator, and an account whose import is not complete.',
     params: oneUser,
     result: Type.Object({ ok: Ok, user: ListedUser, ...ended }),
     errors: ['not_found', 'conflict'],
@@ -153,7 +153,7 @@ export const admin = endpoint('/api/admin.php', {
   }),
   enable_user: action({
     ...changing,
-    summary: 'Enable a disabled account.',
+    summary: 'Enable a disabled account. Refused until its import is complete.',
     params: oneUser,
     result: aUser,
     errors: ['not_found', 'conflict'],

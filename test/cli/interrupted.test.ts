@@ -104,8 +104,10 @@ test('svc user import', async () => {
     archive,
     '--generate',
   )
-  // What is there of it lets nobody in.
-  expect(JSON.parse(svc(to, 'user', 'list', '--json').stdout)).toMatchObject([{ username: 'ada', state: 'disabled' }])
+  // What is there of it lets nobody in, and cannot be enabled.
+  expect(JSON.parse(svc(to, 'user', 'list', '--json').stdout)).toMatchObject([{ username: 'ada', state: 'importing' }])
+  expect(svc(to, 'user', 'show', 'ada').stdout).toMatch(/State +import not complete\n/)
+  expect(() => svc(to, 'user', 'enable', 'ada')).toThrow('The import of "ada" is not complete.')
   expect(svc(to, 'user', 'import', archive, '--generate').stdout).toContain('Imported ada')
   expect(JSON.parse(svc(to, 'user', 'list', '--json').stdout)).toMatchObject([
     { username: 'ada', state: 'active', used_bytes: 40_000_000 },

@@ -10,6 +10,7 @@ export const percentText = ({ percent_used }: ListedUser): string => (percent_us
 /** Why a user can or cannot sign in. */
 export function stateText(user: ListedUser): string {
   if (user.removing_since !== null) return 'being removed'
+  if (user.importing_at !== null) return 'import not complete'
   if (user.disabled_at !== null) return 'disabled'
   if (user.locked_until !== null) return `locked until ${formatTime(user.locked_until)}`
   if (user.codes_closed) return 'codes locked'

@@ -46,7 +46,8 @@ export const importAccount = command({
         ...(flags.quota !== undefined && { quota_bytes: storedQuota(flags.quota) }),
       }
       const plan = await portability.planImport(source.open, options)
-      const { username, contained } = plan
+      const { username, contained, replaces } = plan
+      if (replaces) io.info(`What is left of an unfinished account ${username} is removed first.`)
       if (flags.dryRun) {
         const words = `The archive is valid. It would become ${username}, with\n\n${inventory(contained)}\n\nNothing was changed.`
         return io.print(words, { dry_run: true, username, ...documentOf(contained) })

@@ -48,7 +48,10 @@ export interface UserChanges {
     password: string | { hash: string },
     options?: SettingPassword,
   ): Promise<Ended & { devices: number }>
-  /** Disables the account and ends its devices and sessions. Throws `conflict` for the last administrator. */
+  /**
+   * Disables the account and ends its devices and sessions. Throws `conflict` for the last administrator, and, like `enable`,
+   * until the import of the account is complete.
+   */
   disable(id: number, actor?: Actor): Promise<Ended & { devices: number }>
   enable(id: number, actor?: Actor): Promise<void>
   /** Ends the locks after wrong passwords and wrong codes, and clears the failures. Returns whether there was a lock. */
@@ -127,6 +130,7 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
       assertOther(actor, id, OWN_ACCOUNT)
       const bounds = await lifetime()
       return change(id, async (tx, account) => {
+        assertImported(account)
         await assertAdminRemains(tx, account, 'disabled')
         await updateAccount(tx, id, { disabled_at: account.disabled_at ?? clock.now() }, clock.now())
         await deletePendingLoginsOf(tx, id)
@@ -137,7 +141,8 @@ export function makeUserChanges({ database, clock, passwords, lockout, audit, li
       })
     },
     enable: (id, actor) =>
-      change(id, async (tx) => {
+      change(id, async (tx, account) => {
+        assertImported(account)
         await updateAccount(tx, id, { disabled_at: null }, clock.now())
         await audit.record(tx, { kind: 'user.enabled', ...auditActor(id, actor) })
       }),
@@ -171,4 +176,12 @@ export function assertNotLast(admins: number[], account: Account, what: string):
 function assertNotBeingRemoved(account: Account): Account {
   if (account.removing_since === null) return account
   throw fault('conflict', { text: `"${account.username}" is being removed.` })
+}
+
+/** An import enables its account when it is complete. */
+function assertImported({ username, importing_at }: Account): void {
+  if (importing_at === null) return
+  throw fault('conflict', {
+    text: `The import of "${username}" is not complete. If it was interrupted, repeat it or remove the account.`,
+  })
 }

@@ -1,8 +1,9 @@
 import { iso, isoOrNull } from '../../base/clock.ts'
 import type { ListedUser } from './listing.ts'
 
-function stateOf(user: ListedUser): 'active' | 'disabled' | 'locked' | 'removing' {
+function stateOf(user: ListedUser): 'active' | 'disabled' | 'importing' | 'locked' | 'removing' {
   if (user.removing_since !== null) return 'removing'
+  if (user.importing_at !== null) return 'importing'
   if (user.disabled_at !== null) return 'disabled'
   return user.locked ? 'locked' : 'active'
 }

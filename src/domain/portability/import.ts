@@ -1,10 +1,10 @@
 import { SECOND } from '../../base/clock.ts'
 import { formatSize } from '../../base/sizes.ts'
-import { fault } from '../../contract/errors.ts'
+import { fault, type Fault } from '../../contract/errors.ts'
 import { UPLOAD_BATCH } from '../../contract/limits.ts'
-import { accountByName, updateAccount } from '../../storage/accounts/accounts.ts'
-import type { Writer } from '../../storage/engine/database.ts'
-import { forgetSeeded, rememberSeeded, seededAs } from '../../storage/instance/seeded.ts'
+import { accountById, accountByName, updateAccount } from '../../storage/accounts/accounts.ts'
+import { markImport, renewImport, unmarkImport } from '../../storage/accounts/imports.ts'
+import type { Reader } from '../../storage/engine/database.ts'
 import { normalName, readUsername } from '../accounts/accounts.ts'
 import type { FileEntry } from '../files/files.ts'
 import { examine, type Contained } from './examine.ts'
@@ -24,15 +24,14 @@ export interface ImportOptions {
 export interface ImportPlan {
   username: string
   contained: Contained
+  /** Whether `execute` first removes what an interrupted import or removal left of an account of this name. */
+  replaces: boolean
   /** Creates the account. Returns what was left out. */
   execute(
     password: string | { hash: string },
     done?: (bytes: number) => void,
   ): Promise<{ id: number; leftOut: string[] }>
 }
-
-/** Marks an incomplete account. It is disabled while it has the mark, and the next import removes it. */
-const UNFINISHED = { kind: 'import', key: 'unfinished' } as const
 
 /** An import that has not renewed its mark for this long was interrupted, ms. */
 const LEASE = 10 * SECOND
@@ -53,6 +52,7 @@ export const makeImport = (parts: ImportParts) => ({
     return {
       username,
       contained,
+      replaces: unfinished !== undefined,
       async execute(password, done = () => undefined) {
         if (unfinished !== undefined) await parts.accounts.remove(unfinished)
         return execute(parts, { open, contained, username, options, password, done })
@@ -66,17 +66,17 @@ async function leftoverOf({ database, clock }: ImportParts, username: string): P
   const account = await accountByName(database.read, normalName(username))
   if (!account) return undefined
   if (account.removing_since !== null) return account.id
-  const mark = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
-  if (!mark || account.disabled_at === null) {
+  const { importing_at: mark } = account
+  if (mark === null || account.disabled_at === null) {
     const text = `There is already a user named "${username}": --as NAME gives the account another name.`
     throw fault('exists', { text })
   }
-  const left = mark.version! + LEASE - clock.now()
+  const left = mark + LEASE - clock.now()
   if (left <= 0) return account.id
   // Another import may be running, or have just ended.
   await new Promise((resolve) => setTimeout(resolve, left))
-  const later = await seededAs(database.read, account.id, UNFINISHED.kind, UNFINISHED.key)
-  if (later?.version === mark.version) return account.id
+  const later = await accountById(database.read, account.id)
+  if (later?.importing_at === mark) return account.id
   throw fault('conflict', { text: `Another process is importing "${username}" at this moment.` })
 }
 
@@ -114,8 +114,6 @@ interface Work {
 async function execute(parts: ImportParts, work: Work): Promise<{ id: number; leftOut: string[] }> {
   const { accounts, database, clock, audit } = parts
   const { account } = work.contained
-  const mark = (tx: Writer, user: number) =>
-    rememberSeeded(tx, user, [{ ...UNFINISHED, hash: '', target: null, version: clock.now() }])
   const { id } = await accounts.create(
     {
       username: work.username,
@@ -124,33 +122,44 @@ async function execute(parts: ImportParts, work: Work): Promise<{ id: number; le
       ...(work.options.quota_bytes !== undefined && { quota_bytes: work.options.quota_bytes }),
     },
     async (tx, made) => {
-      // Nobody can sign in before the import is complete; the name is reserved from here on.
+      // Nobody can sign in before the import is complete, or enable the account; the name is reserved from here on.
       await updateAccount(tx, made.id, { disabled_at: clock.now(), avatar_color: account.avatar_color }, clock.now())
-      await mark(tx, made.id)
+      await markImport(tx, made.id, clock.now())
     },
   )
   const renewal = setInterval(
-    () => void database.write('instance', (tx) => mark(tx, id)).catch(() => undefined),
+    () => void database.write('instance', (tx) => renewImport(tx, id, clock.now())).catch(() => undefined),
     LEASE / 5,
   )
   try {
     const leftOut = await fill(parts, id, work)
     clearInterval(renewal)
     await database.write('instance', async (tx) => {
+      if (await isRemoved(tx, id)) throw removed(work.username)
       await updateAccount(tx, id, { disabled_at: null }, clock.now())
-      await forgetSeeded(tx, id, UNFINISHED.kind, UNFINISHED.key)
+      await unmarkImport(tx, id)
       const { server_id, username, exported_at } = account
       await audit.record(tx, { kind: 'user.imported', about: id, detail: { server_id, username, exported_at } })
     })
     return { id, leftOut }
   } catch (error) {
+    const cause = (await isRemoved(database.read, id).catch(() => false)) ? removed(work.username) : error
     // If even this fails, the account stays disabled and marked, and the next import removes it.
     await accounts.remove(id).catch(() => undefined)
-    throw error
+    throw cause
   } finally {
     clearInterval(renewal)
   }
 }
+
+/** Whether somebody removed the account, or is removing it. */
+async function isRemoved(on: Reader, id: number): Promise<boolean> {
+  const account = await accountById(on, id)
+  return account?.removing_since !== null
+}
+
+const removed = (username: string): Fault =>
+  fault('conflict', { text: `"${username}" was removed while it was imported.` })
 
 /** Reads the archive again, now into the account. Returns what was left out. */
 async function fill(parts: ImportParts, user: number, { open, contained, options, done }: Work): Promise<string[]> {

@@ -1,5 +1,6 @@
 import { readablePassword } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
+import type { Account } from '../../storage/accounts/accounts.ts'
 import { assertNewPassword, normalName, type NewUser } from '../accounts/accounts.ts'
 import { quotaBytes } from './check.ts'
 import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
@@ -41,8 +42,9 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
   const person = personOf(planning, user)
   const { account } = person
   const password = await passwordFor(planning, user, path, person)
-  if (account && account.removing_since !== null)
-    planning.problems.push({ path: [...path, 'username'], message: 'is the name of an account that is being removed' })
+  const obstacle = account && obstacleOf(account)
+  if (obstacle !== undefined)
+    planning.problems.push({ path: [...path, 'username'], message: `is the name of an account ${obstacle}` })
   const display_name = user.display_name?.trim()
   const quota = user.quota === undefined ? undefined : quotaBytes(user.quota)
   if (!account) {
@@ -63,6 +65,12 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
     ...(quota !== undefined && quota !== account.quota_bytes && { quota_bytes: quota }),
   }
   return { person, create: undefined, changes, password, nameHash: isNews ? hashOf(display_name) : undefined }
+}
+
+/** Why an account takes nothing from a seed. */
+function obstacleOf({ removing_since, importing_at }: Account): string | undefined {
+  if (removing_since !== null) return 'that is being removed'
+  return importing_at === null ? undefined : 'whose import is not complete'
 }
 
 /** The password to set. Reports one that breaks a rule. */

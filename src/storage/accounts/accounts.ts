@@ -1,6 +1,7 @@
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import { isTokenValid, type Lifetime } from './device-tokens.ts'
 import { FORMER_USER } from './former-user.ts'
+import { importingAt } from './imports.ts'
 import { isCurrent, type SessionBounds } from './sessions.ts'
 import type { UserRow } from '../engine/tables.ts'
 
@@ -20,6 +21,8 @@ export interface Account {
   two_factor_since: number | null
   /** When the removal of the account began; null if it is not being removed. */
   removing_since: number | null
+  /** When the import of the account last renewed its mark; null if it is complete. */
+  importing_at: number | null
 }
 
 /** An account with a summary of its use. */
@@ -58,7 +61,7 @@ const byNameQuery = prepared<{ username: string }, Account>(({ q, p }) =>
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
     .leftJoin('removals', 'removals.user_id', 'users.id')
-    .select([...listed, 'users.password_hash'])
+    .select((users) => [...listed, 'users.password_hash', importingAt(users)])
     .where('users.username', '=', p.username)
     .where('users.username', '<>', FORMER_USER),
 )
@@ -68,7 +71,7 @@ const byIdQuery = prepared<{ id: number }, Account>(({ q, p }) =>
     .selectFrom('users')
     .leftJoin('second_factors', 'second_factors.user_id', 'users.id')
     .leftJoin('removals', 'removals.user_id', 'users.id')
-    .select([...listed, 'users.password_hash'])
+    .select((users) => [...listed, 'users.password_hash', importingAt(users)])
     .where('users.id', '=', p.id)
     .where('users.username', '<>', FORMER_USER),
 )
@@ -93,6 +96,7 @@ export async function listAccounts(
       const sessionsOf = eb.selectFrom('sessions').whereRef('sessions.user_id', '=', 'users.id')
       return [
         ...listed,
+        importingAt(eb),
         'counters.used_bytes',
         'second_factors.failures',
         'second_factors.locked_until',
@@ -126,6 +130,7 @@ export async function listAccounts(
     created_at: row.created_at,
     two_factor_since: row.two_factor_since,
     removing_since: row.removing_since,
+    importing_at: row.importing_at,
     used_bytes: row.used_bytes,
     devices: Number(row.devices),
     sessions: Number(row.sessions),

@@ -57,15 +57,3 @@ export async function seededAmong(
     .execute()
   return new Set(rows.map(({ key }) => key))
 }
-
-export const seededAs = (on: Reader, user: number, kind: string, key: string): Promise<Seeded | undefined> =>
-  on.q
-    .selectFrom('seeded')
-    .select(['kind', 'key', 'hash', 'target', 'version'])
-    .where('user_id', '=', user)
-    .where('kind', '=', kind)
-    .where('key', '=', key)
-    .executeTakeFirst()
-
-export const forgetSeeded = (tx: Writer, user: number, kind: string, key: string) =>
-  tx.q.deleteFrom('seeded').where('user_id', '=', user).where('kind', '=', kind).where('key', '=', key).execute()

@@ -19,6 +19,7 @@ describe('a new user', () => {
       created_at: clock.now(),
       two_factor_since: null,
       removing_since: null,
+      importing_at: null,
     })
     const nodes = await database.read.q.selectFrom('nodes').selectAll().where('user_id', '=', ada.id).execute()
     expect(nodes).toHaveLength(1)

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { markImport } from '../../../src/storage/accounts/imports.ts'
 import { beginRemoval } from '../../../src/storage/accounts/removals.ts'
 import { openForTest } from '../../support/storage.ts'
 import { makeWorld } from './world.ts'
@@ -240,14 +241,18 @@ describe('a seed is refused with the place of', () => {
     expect(await world.problems(own, { resetPasswords: true })).toEqual([`1:25 users[0].password_file: ${refused}`])
   })
 
-  test('an account that is being removed', async () => {
+  test('an account that is being imported or removed', async () => {
     const world = await makeWorld()
     await world.seed(user('role: user'))
-    const removal = { user_id: await world.id('ada'), heir_id: null, keeps_messages: 0 }
-    await openForTest(join(world.dataDir, 'svc.db')).write('instance', (tx) => beginRemoval(tx, removal, Date.now()))
-    expect(await world.problems('users: [{username: ada, role: admin}]')).toEqual([
-      '1:10 users[0].username: is the name of an account that is being removed',
-    ])
+    const id = await world.id('ada')
+    const seed = 'users: [{username: ada, role: admin}]'
+    const database = openForTest(join(world.dataDir, 'svc.db'))
+    await database.write('instance', (tx) => markImport(tx, id, 1))
+    const problem = '1:10 users[0].username: is the name of an account'
+    expect(await world.problems(seed)).toEqual([`${problem} whose import is not complete`])
+    const removal = { user_id: id, heir_id: null, keeps_messages: 0 }
+    await database.write('instance', (tx) => beginRemoval(tx, removal, 1))
+    expect(await world.problems(seed)).toEqual([`${problem} that is being removed`])
   })
 
   test('no more problems than anybody reads', async () => {

@@ -37,7 +37,7 @@ export const Badge = ({ tone, children }: { tone: 'good' | 'bad' | 'warn' | 'pla
   <span class={`badge ${tone}`}>{children}</span>
 )
 
-const tones = { active: 'good', disabled: 'plain', locked: 'bad', removing: 'warn' } as const
+const tones = { active: 'good', disabled: 'plain', importing: 'warn', locked: 'bad', removing: 'warn' } as const
 
 /** The state of an account. */
 export const StateBadge = ({ state }: { state: keyof typeof tones }) => (

@@ -57,8 +57,11 @@ export const english = {
   state: 'State',
   state_active: 'Active',
   state_disabled: 'Disabled',
+  state_importing: 'Import not complete',
   state_locked: 'Locked',
   state_removing: 'Being removed',
+  is_being_imported:
+    'The import of this account is not complete. If it was interrupted, repeat it or remove the account.',
   is_being_removed: 'This account is being removed. This can take a while. There is nothing else you need to do.',
   role: 'Role',
   role_user: 'User',

@@ -52,8 +52,11 @@ export const german: Translation<typeof english> = {
   state: 'Status',
   state_active: 'Aktiv',
   state_disabled: 'Deaktiviert',
+  state_importing: 'Import unvollständig',
   state_locked: 'Gesperrt',
   state_removing: 'Wird entfernt',
+  is_being_imported:
+    'Der Import dieses Kontos ist nicht abgeschlossen. Wurde er unterbrochen, wiederholen Sie ihn oder entfernen Sie das Konto.',
   is_being_removed: 'Dieses Konto wird entfernt. Das kann eine Weile dauern. Sie müssen nichts weiter tun.',
   role: 'Rolle',
   role_user: 'Benutzer',

@@ -93,6 +93,7 @@ function Actions({
 }) {
   const isSelf = user.id === bridge.user.value?.id
   const isSignedIn = user.sessions.length + user.devices.length > (isSelf ? 1 : 0)
+  const isImporting = user.state === 'importing'
   if (user.state === 'removing') return <p class="soft">{words('is_being_removed')}</p>
   return (
     <section>
@@ -105,7 +106,7 @@ function Actions({
           <>
             <Button onClick={() => start('password')}>{words('set_password')}</Button>
             <Button onClick={() => start('role')}>{words(user.role === 'admin' ? 'make_user' : 'make_admin')}</Button>
-            {user.two_factor && user.state !== 'disabled' && (
+            {user.two_factor && user.state !== 'disabled' && !isImporting && (
               <Button onClick={() => start('bypass')}>{words('bypass')}</Button>
             )}
             {user.two_factor && (
@@ -113,9 +114,8 @@ function Actions({
                 {words('reset_2fa')}
               </Button>
             )}
-            {user.state === 'disabled' ? (
-              <Button onClick={() => void enable(user, onDone)}>{words('enable')}</Button>
-            ) : (
+            {user.state === 'disabled' && <Button onClick={() => void enable(user, onDone)}>{words('enable')}</Button>}
+            {user.state !== 'disabled' && !isImporting && (
               <Button kind="danger" onClick={() => start('disable')}>
                 {words('disable')}
               </Button>
@@ -127,6 +127,7 @@ function Actions({
         )}
       </div>
       {isSelf && <p class="soft">{words('own_account')}</p>}
+      {isImporting && <p class="soft">{words('is_being_imported')}</p>}
     </section>
   )
 }
