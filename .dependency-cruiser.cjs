@@ -186,7 +186,7 @@ const rules = [
     to: {
       path: '^src/client/',
       pathNot:
-        '^src/client/(api|errors|http/(response|transport)|ask/event-stream|chat/(chat-state|emoji|message-log|room-folder|room-names)|rows/(calendars|file-formats|import-words|known-rows|row-files))[.]ts$',
+        '^src/client/(api|errors|http/(response|transport)|ask/event-stream|chat/(chat-state|emoji|message-log|room-folder|room-names)|rows/(calendars|event-uid|file-formats|import-words|known-rows|row-files))[.]ts$',
     },
   },
   {

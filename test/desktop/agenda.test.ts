@@ -15,6 +15,7 @@ const anHourAgo = new Date(noon - 3_600_000).toISOString()
 
 const event = (values: Partial<EventRow>): EventRow => ({
   id: 1,
+  created_at: '2026-01-01T00:00:00.500Z',
   title: 'Event',
   starts_at: at('14:00'),
   ends_at: at('15:00'),
@@ -80,15 +81,25 @@ describe('The agenda of today', () => {
         ...values,
       })
     const today = Date.parse(at('16:00'))
+    const created = Date.parse('2026-01-01T00:00:00.500Z')
     const events = [
       daily(1, { title: 'Daily' }),
       daily(2, { title: 'Left out', exdates: [at('16:00')] }),
       daily(3, { title: 'Moved' }),
       daily(4, { title: 'Moved to 18:00', uid: 'series-3', recurrence_id: at('16:00'), starts_at: at('18:00') }),
+      daily(6, { title: 'Without a UID', uid: null }),
+      daily(7, { title: 'Moved to 19:00', uid: '6', recurrence_id: at('16:00'), starts_at: at('19:00') }),
+      daily(8, { title: 'Also without one', uid: null }),
+      daily(9, {
+        title: 'Moved to 20:00',
+        uid: `8-${created}@svc`,
+        recurrence_id: at('16:00'),
+        starts_at: at('20:00'),
+      }),
       daily(5, { title: 'Not readable', rrule: 'FREQ=SOMETIMES' }),
     ]
-    const expanded = new Map([1, 2, 3].map((id) => [id, [today]]))
-    expect(titles({ events }, expanded)).toEqual(['Daily', 'Moved to 18:00'])
+    const expanded = new Map([1, 2, 3, 6, 8].map((id) => [id, [today]]))
+    expect(titles({ events }, expanded)).toEqual(['Daily', 'Moved to 18:00', 'Moved to 19:00', 'Moved to 20:00'])
     const { from, to } = expansionFor(events[0]!, DAY)
     expect(from).toBeLessThan(today)
     expect(to).toBeGreaterThan(today)

@@ -152,6 +152,46 @@ test('one occurrence is changed, moved by keys and deleted, and the others stay'
   expectQuiet(visited)
 })
 
+test('a series without a UID gets one with its first changed occurrence, which stays a part of it', async () => {
+  const { visited, app, page, rows, insert } = await withCalendar([{ ...lesson, uid: null }])
+  const friday = day(app, '03-27').getByRole('button', { name: 'Piano' })
+  await friday.focus()
+  await page.keyboard.press('Alt+ArrowDown')
+  await expect.poll(() => friday.evaluate((element) => element.matches(':focus'))).toBe(true)
+  const uid = expect.stringMatching(/^\d+-\d+@svc$/)
+  await expect.poll(rows).toMatchObject([{ uid }, { uid, recurrence_id: '2026-03-27T08:00:00.000Z' }])
+  const { id, uid: ownUid } = (await rows())[0]!
+  await day(app, '03-24').getByRole('button', { name: 'Piano' }).focus()
+  const removeAll = async (): Promise<void> => {
+    await page.keyboard.press('Delete')
+    await app.getByRole('dialog').getByRole('button', { name: 'All events of the series' }).click()
+  }
+  await removeAll()
+  await expect.poll(rows).toEqual([])
+  await app.getByRole('button', { name: 'Undo' }).last().click()
+  await expect.poll(rows).toMatchObject([{ uid: ownUid }, { uid: ownUid }])
+  expect((await rows()).map((row) => row['id'])).not.toContain(id)
+  await expect.poll(() => shown(app, 'Piano')).toHaveLength(7)
+  expect(await shown(app, 'Piano')).toContain('03-27 09:15–10:15')
+
+  // Older rows name the ID of a series, and come back with it.
+  const old = { ...lesson, title: 'Choir', starts_at: '2026-03-02T11:00:00Z', ends_at: null, uid: null }
+  await insert(old)
+  const oldId = (await rows()).at(-1)!['id']
+  const times = { starts_at: '2026-03-27T15:00:00Z', recurrence_id: '2026-03-27T11:00:00Z', rrule: null }
+  await insert({ ...old, ...times, uid: `${String(oldId)}` })
+  await expect.poll(() => shown(app, 'Choir')).toContain('03-27 16:00')
+  expect(await shown(app, 'Choir')).toHaveLength(7)
+  await day(app, '03-24').getByRole('button', { name: 'Choir' }).focus()
+  await removeAll()
+  await expect.poll(rows).toHaveLength(2)
+  await app.getByRole('button', { name: 'Undo' }).last().click()
+  await expect.poll(rows).toHaveLength(4)
+  await expect.poll(() => shown(app, 'Choir')).toHaveLength(7)
+  expect(await shown(app, 'Choir')).toContain('03-27 16:00')
+  expectQuiet(visited)
+})
+
 test('this and all following are moved with the mouse, and everything goes back', async () => {
   const { visited, app, page, rows } = await withCalendar([
     { ...lesson, rrule: 'FREQ=DAILY;COUNT=30', exdates: ['2026-03-28T08:00:00Z'] },

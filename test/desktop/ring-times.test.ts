@@ -150,6 +150,18 @@ test('a series rings for each occurrence, but not for those that are left out, m
   expect(ringsAt('2026-04-02T12:00:00Z')).toEqual([])
 })
 
+test('a series without a UID leaves out its changed occurrences, by the UID of its exports or by its ID', async () => {
+  for (const uid of ['1', `1-${Date.parse(row().created_at)}@svc`]) {
+    const { queue, ringsAt, settle } = queueAt('2026-11-27T12:00:00Z')
+    queue.put('svc_events', row({ uid: null, rrule: 'FREQ=DAILY', reminded_at: '2026-11-27T12:00:00Z' }))
+    const [recurrence_id, starts_at] = ['2026-11-27T18:00:00Z', '2026-11-28T09:00:00Z']
+    queue.put('svc_events', row({ id: 2, title: 'Late', uid, recurrence_id, starts_at }))
+    await settle()
+    expect(ringsAt('2026-11-27T18:00:00Z')).toEqual([])
+    expect(ringsAt('2026-11-28T08:50:00Z')).toEqual(['Late 2026-11-28T09:00'])
+  }
+})
+
 test('a rule that is not valid rings for its first date only', async () => {
   const { queue, ringsAt, settle } = queueAt('2026-11-26T12:00:00Z')
   queue.put('svc_events', row({ rrule: 'FREQ=NEVER' }))

@@ -1,5 +1,6 @@
 import { readIcs } from './ics-read.ts'
 import { joinSeries } from './ics-series.ts'
+import { withSeriesUids } from './event-uid.ts'
 import { formatEvent, uidOf } from './ics-write.ts'
 import { importWords, type ImportWords } from './import-words.ts'
 import { withKnownRows } from './known-rows.ts'
@@ -56,5 +57,5 @@ export function withKnownEvents(candidates: readonly Candidate[], rows: readonly
   const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
     (calendar_uid === undefined || row['calendar_uid'] === calendar_uid) &&
     (row['ical'] === ical || exportOf(row) === ical)
-  return withKnownRows(candidates, rows, { keysOf, isUnchanged })
+  return withKnownRows(candidates, withSeriesUids(rows), { keysOf, isUnchanged })
 }

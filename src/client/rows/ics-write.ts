@@ -2,6 +2,7 @@ import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
 import { calendarLines, type CalendarFile } from './calendars.ts'
+import { eventUid, withSeriesUids } from './event-uid.ts'
 import { hasFixedReminder, isReminder } from './ics-alarms.ts'
 import { readKept, zoneNamesOf } from './ics-read.ts'
 import type { Zones } from './ics-zones.ts'
@@ -52,9 +53,8 @@ function ruleProperty(rule: string): ICAL.Property | undefined {
   }
 }
 
-/** The UID of an event. One that was made here has none: its ID counts in one account, and its time tells it from others. */
-export const uidOf = (row: Row): string =>
-  stringOf(row['uid']) ?? `${String(row['id'])}-${Date.parse(String(row['created_at'])) || 0}@svc`
+/** The UID of an event as a file has it. */
+export const uidOf = (row: Row): string => stringOf(eventUid(row))!
 
 function write(event: ICAL.Component, column: string, row: Row): void {
   const name = properties[column]!
@@ -208,7 +208,7 @@ function makeZoneNames() {
 /** Rows of `svc_events` as an iCalendar file (RFC 5545), which names the calendar if they are those of one. */
 export function formatIcs(rows: readonly Row[], calendar?: CalendarFile): string {
   const zones = makeZoneNames()
-  const events = rows.map((row) => zones.place(eventOf(row)))
+  const events = withSeriesUids(rows).map((row) => zones.place(eventOf(row)))
   const parts = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',

@@ -597,6 +597,19 @@ describe('what has no UID', () => {
     expect(withKnownEvents(read(own).slice(0, 1), other)[0]).not.toHaveProperty('id')
   })
 
+  test('and repeats has one UID with its changed occurrences, also where these name its ID', () => {
+    const times = { starts_at: '2026-03-27T15:00:00.000Z', recurrence_id: '2026-03-27T12:00:00.000Z' }
+    const rows = [{ ...own[0]!, rrule: 'FREQ=DAILY' }, { id: 7, title: 'Cake', uid: '5', ...times }, own[1]!]
+    const uid = `5-${Date.parse('2026-01-01T10:00:00.500Z')}@svc`
+    expect(read(rows).map(({ values }) => values['uid'])).toEqual([uid, uid, '6-0@svc'])
+    expect(withKnownEvents(read(rows), rows)).toEqual([])
+    const changed = [{ ...rows[0]! }, { ...rows[1]!, title: 'Pie' }]
+    expect(withKnownEvents(read(changed), rows)).toMatchObject([{ id: 7, values: { title: 'Pie', uid } }])
+    // A series whose UID looks like an ID keeps its own.
+    const other = { ...own[1]!, uid: '5' }
+    expect(read([...rows.slice(0, 2), other]).map(({ values }) => values['uid'])).toEqual([uid, '5', '5'])
+  })
+
   test('is known by its text if it came from a file, also after a change', () => {
     const text = file(...event('UID:', 'DTSTART:20260326T100000Z'), ...event('DTSTART:20260327T100000Z', 'SUMMARY:B'))
     const { candidates } = readIcsFile(text, 'UTC')

@@ -8,7 +8,6 @@ import { Select, Switch, TextField } from '../../kit/field.tsx'
 import { ownZone } from '../../kit/local-day.ts'
 import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
-import { uuid } from '../../kit/rows.ts'
 import { addDays, toLocalInput } from '../../kit/days.ts'
 import { calendarOfEvent, calendars } from './event-calendars.ts'
 import { removeEvent } from './event-actions.ts'
@@ -16,7 +15,7 @@ import { allDay } from './new-times.ts'
 import { occurrenceOf } from './occurrences.ts'
 import { currentOccurrence, isScopeFixed, opened, reopen } from './opened.ts'
 import { changesOf, isSeries, isUnreadable } from './series.ts'
-import { moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
+import { identify, moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
 import { dayIn, endOfDay } from './series-times.ts'
 import { entries, notRepeated, type Event } from './store.ts'
 import { words } from './words.ts'
@@ -119,7 +118,7 @@ function EventRepeat({ event }: { event: Event }) {
       onRule={(rrule) =>
         entries.write(
           event,
-          rrule === null ? notRepeated : { tzid: event.all_day ? null : tzid, uid: event.uid ?? uuid(), rrule },
+          rrule === null ? notRepeated : { tzid: event.all_day ? null : tzid, uid: identify(event), rrule },
         )
       }
     />

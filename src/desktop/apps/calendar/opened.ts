@@ -2,7 +2,7 @@ import { batch, signal } from '@preact/signals'
 import { toast } from '../../kit/toast.tsx'
 import { occurrenceOf, type Occurrence } from './occurrences.ts'
 import { isSeries } from './series.ts'
-import { changedFields, isRecurring, openerOf, type Recurring, type Scope } from './series-actions.ts'
+import { changedFields, identify, isRecurring, openerOf, type Recurring, type Scope } from './series-actions.ts'
 import { shifter } from './series-times.ts'
 import { entries, type Event } from './store.ts'
 import { words } from './words.ts'
@@ -31,7 +31,7 @@ export const isScopeFixed = (event: Event): boolean => {
 /** A changed occurrence is opened as such; of another one, nothing is stored before it is changed. */
 function openThis(of: Recurring): void {
   if (of.event.recurrence_id !== null) entries.open.value = of.event.key
-  else entries.create(changedFields(of))
+  else entries.create(changedFields(of), () => void identify(of.recurrence.series))
 }
 
 function openAs(of: Recurring, scope: Scope, open: () => void): void {

@@ -60,6 +60,18 @@ const all = (undos: Undo[]): Undo => {
   return () => undos.toReversed().forEach((undo) => undo())
 }
 
+/**
+ * Writes the UID of a series that has none, by which its changed occurrences name it: its ID would be another one after an undo or
+ * in another account.
+ */
+export function identify(known: Event): string {
+  const series = found(known) ?? known
+  const uid = uidOf(series)
+  for (const changed of changesOf(series)) if (changed.uid !== uid) entries.write(changed, { uid })
+  if (series.uid === null) change(series, { uid })
+  return uid
+}
+
 /** The fields of an occurrence as an event of its own, which replaces it in its series. */
 export function changedFields({ event, recurrence: { series, at } }: Recurring): EventFields {
   return { ...entries.fieldsOf(event), ...notRepeated, uid: uidOf(series), recurrence_id: isoOf(at) }
@@ -71,6 +83,7 @@ const changedAt = ({ recurrence: { series, at } }: Recurring): readonly Event[] 
 
 /** Gives one occurrence other times. */
 export function moveThis(of: Recurring, times: Times): Undo {
+  identify(of.recurrence.series)
   const [changed] = changedAt(of)
   if (changed) return change(changed, { ...times })
   return add({ ...changedFields(of), ...times }).undo
@@ -157,5 +170,6 @@ export function removeOccurrence(of: Recurring, scope: Scope): Undo {
     return all([change(series, { exdates }), ...changedAt(of).map(remove)])
   }
   if (scope === 'following' && !isFirst(of)) return all([truncate(of), ...changesSince(of).map(remove)])
+  identify(series)
   return all([...changesOf(series), series].map(remove))
 }

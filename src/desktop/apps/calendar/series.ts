@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
+import { eventUid, seriesUids } from '../../../client/rows/event-uid.ts'
 import { expand } from '../../kit/recurrence/expand.ts'
 import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import { zoneOf } from './series-times.ts'
@@ -77,12 +78,18 @@ const changes = computed(() => {
   return byUid
 })
 
-/** What changed occurrences name as the UID of their series; one that was added by other means may have none. */
-export const uidOf = ({ uid, key }: Event): string => uid ?? key
+/** The UID of a series, or the one that it gets with its first changed occurrence. */
+export const uidOf = ({ uid, key, row }: Event): string => uid ?? (row ? eventUid({ ...row, uid }) : key)
 
-export const changesOf = (event: Event): readonly Event[] => changes.value.get(uidOf(event)) ?? []
+const uidsOf = (event: Event): readonly string[] =>
+  event.row ? seriesUids({ ...event.row, uid: event.uid }) : [uidOf(event)]
 
-const seriesByUid = computed(() => new Map(series.value.map((event) => [uidOf(event), event])))
+export const changesOf = (event: Event): readonly Event[] =>
+  uidsOf(event).flatMap((uid) => changes.value.get(uid) ?? [])
+
+const seriesByUid = computed(
+  () => new Map(series.value.flatMap((event) => uidsOf(event).map((uid) => [uid, event] as const))),
+)
 
 /** The series that a changed occurrence belongs to. */
 export const seriesOf = (event: Event): Event | undefined =>

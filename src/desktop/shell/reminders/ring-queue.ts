@@ -33,7 +33,7 @@ function makeChangedOccurrences() {
   const times = new Map<string, Map<string, number>>()
   const uids = new Map<string, string>()
   return {
-    of: (uid: string): Iterable<number> => times.get(uid)?.values() ?? [],
+    of: (uids: readonly string[]): number[] => uids.flatMap((uid) => [...(times.get(uid)?.values() ?? [])]),
     /** Returns the UID of the series; undefined if the row is no such occurrence. */
     put(key: string, { uid, recurrence_id }: ReminderRow): string | undefined {
       if (uid === null || !recurrence_id) return undefined
@@ -65,9 +65,9 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
   let refreshAt = now() + DAY
 
   function evaluate(source: Source): void {
-    const { key, table, id, title, isDay, uid } = source
+    const { key, table, id, title, isDay, uids } = source
     const isSingle = source.rule === undefined
-    const starts = isSingle ? [source.start] : seriesStarts(source, expanded.get(key) ?? [], changed.of(uid))
+    const starts = isSingle ? [source.start] : seriesStarts(source, expanded.get(key) ?? [], changed.of(uids))
     const { due, next: at } = ringsAt(source, starts, now(), ownZone)
     if (at === undefined) next.delete(key)
     else next.set(key, at)
@@ -88,7 +88,7 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
 
   function evaluateSeries(uid: string | undefined): void {
     if (uid === undefined) return
-    for (const one of sources.values()) if (one.rule !== undefined && one.uid === uid) evaluate(one)
+    for (const one of sources.values()) if (one.rule !== undefined && one.uids.includes(uid)) evaluate(one)
   }
 
   /** Returns the UID of the series if the row was a changed occurrence. */

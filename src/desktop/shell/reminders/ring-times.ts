@@ -1,5 +1,6 @@
 import { DAY, MINUTE } from '../../../base/clock.ts'
 import { isZone, momentAtClock, wallOf } from '../../../base/zoned-time.ts'
+import { seriesUids } from '../../../client/rows/event-uid.ts'
 import { dueMoment, type Due } from '../../kit/task-times.ts'
 
 export type RemindedTable = 'svc_events' | 'svc_tasks'
@@ -39,7 +40,8 @@ export interface Source {
   zone: string
   /** Of a series. */
   rule: string | undefined
-  uid: string
+  /** The UIDs by which changed occurrences name it. */
+  uids: readonly string[]
   added: readonly number[]
   leftOut: readonly number[]
   /** Rings up to this moment are acknowledged, or older than the row. */
@@ -76,7 +78,7 @@ export function sourceOf(table: RemindedTable, row: ReminderRow, ownZone: string
     ...at,
     zone: at.isDay ? 'UTC' : zone,
     rule: isSeries ? row.rrule! : undefined,
-    uid: row.uid ?? `${id}`,
+    uids: seriesUids(row),
     added: timesOf(row.rdates),
     leftOut: timesOf(row.exdates),
     acknowledged: Math.max(Date.parse(row.created_at), row.reminded_at === null ? 0 : Date.parse(row.reminded_at)),

@@ -1,6 +1,7 @@
 import { DAY, iso } from '../../../base/clock.ts'
 import { isZone } from '../../../base/zoned-time.ts'
 import { calendarOf, type CalendarRow } from '../../../client/rows/calendars.ts'
+import { seriesUids } from '../../../client/rows/event-uid.ts'
 import { daysOf, type Times } from '../../kit/event-days.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
 import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
@@ -9,6 +10,7 @@ import { dueDay, dueMoment, type Due } from '../../kit/task-times.ts'
 /** Columns of `svc_events` that the agenda shows. */
 export interface EventRow extends Times {
   id: number
+  created_at: string
   title: string
   calendar_uid: string | null
   tzid: string | null
@@ -92,7 +94,8 @@ function eventItems(rows: AgendaRows, day: string, now: number, expanded: Readon
     const length = lengthOf(event)
     const { start, from, to } = expansionFor(event, day)
     const source = { start, added: timesOf(event.rdates), leftOut: timesOf(event.exdates) }
-    const starts = seriesStarts(source, expanded.get(event.id) ?? [], changed.get(event.uid ?? `${event.id}`) ?? [])
+    const changes = seriesUids(event).flatMap((uid) => changed.get(uid) ?? [])
+    const starts = seriesStarts(source, expanded.get(event.id) ?? [], changes)
     for (const at of starts.filter((one) => one >= from && one <= to))
       add(event, { ...event, starts_at: iso(at), ends_at: event.ends_at === null ? null : iso(at + length) })
   }
