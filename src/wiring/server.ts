@@ -35,6 +35,8 @@ export interface ServeOptions {
   readyFile?: string | undefined
   /** A seed to apply before requests are served. */
   seed?: SeedOrigin | undefined
+  /** Receives each password that the seed generates, as soon as it is set: a failure later would lose it. */
+  onPassword?: ((username: string, password: string) => void) | undefined
   clock?: Clock
   /** The command of this program, for scheduled backups; without it none are made. */
   program?: Program | undefined
@@ -151,8 +153,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     })
     try {
       const unreachable = await checkPlaces(local)
-      const seeded = options.seed && (await applySeed(local, options.seed, options.readyFile !== undefined))
-      return await listen(local, { ...options, clock }, seeded, { unreachable, removeTemporary })
+      const applied = options.seed && (await applySeed(local, options.seed, options.onPassword))
+      return await listen(local, { ...options, clock }, applied, { unreachable, removeTemporary })
     } catch (error) {
       await local.close()
       throw error
@@ -163,24 +165,46 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-async function applySeed(local: Local, origin: SeedOrigin, withTokens: boolean): Promise<Seeded> {
-  const { accounts, seeding } = local.domain
-  const { planSeedFile } = await import('./seed/seed-file.ts')
-  const plan = await planSeedFile(seeding, origin)
-  const passwords: Record<string, string> = {}
-  await plan.apply({ made: ({ username, secret }) => void (passwords[username] = secret) })
-  const tokens: Record<string, string> = {}
-  for (const username of withTokens ? plan.tokens : []) {
-    const { id } = await accounts.byName(username)
-    tokens[username] = (await accounts.mintToken(id, { ttl: DAY, name: 'Seed' })).token
-  }
-  const { items, unchanged, plainPasswords } = plan
-  return { items, unchanged, plainPasswords, passwords, tokens }
+/** What a seed did, and who gets a token when the server is ready. */
+interface Applied {
+  seeded: Seeded
+  tokensFor: readonly string[]
 }
 
-const readyDocument = (url: string, seeded: Seeded | undefined): string => {
-  const made = seeded && { tokens: seeded.tokens, passwords: seeded.passwords }
-  return `${JSON.stringify({ url, pid: process.pid, version, ...made })}\n`
+async function applySeed(
+  { domain }: Local,
+  origin: SeedOrigin,
+  onPassword: ServeOptions['onPassword'],
+): Promise<Applied> {
+  const { planSeedFile } = await import('./seed/seed-file.ts')
+  const plan = await planSeedFile(domain.seeding, origin)
+  const passwords: Record<string, string> = {}
+  await plan.apply({
+    made({ username, secret }) {
+      passwords[username] = secret
+      onPassword?.(username, secret)
+    },
+  })
+  const { items, unchanged, plainPasswords, tokens } = plan
+  return { seeded: { items, unchanged, plainPasswords, passwords, tokens: {} }, tokensFor: tokens }
+}
+
+/** Tokens of earlier starts that stay: a server that is restarted again and again must not use up the tokens of a user. */
+const SEED_TOKENS = 20
+
+/** Tells the caller that requests are served, with the tokens of a seed. */
+async function writeReadyFile(
+  { domain: { accounts } }: Local,
+  { file, url }: { file: string; url: string },
+  applied: Applied | undefined,
+): Promise<void> {
+  for (const username of applied?.tokensFor ?? []) {
+    const { id } = await accounts.byName(username)
+    const { token } = await accounts.mintToken(id, { ttl: DAY, name: 'Seed', keep: SEED_TOKENS })
+    applied!.seeded.tokens[username] = token
+  }
+  const made = applied && { tokens: applied.seeded.tokens, passwords: applied.seeded.passwords }
+  await writeDurably(file, `${JSON.stringify({ url, pid: process.pid, version, ...made })}\n`)
 }
 
 const databaseFailure = (local: Local, log: { fatal(fields: object, message: string): void }): Promise<Error> =>
@@ -194,7 +218,7 @@ const databaseFailure = (local: Local, log: { fatal(fields: object, message: str
 async function listen(
   local: Local,
   { clock = systemClock, log = true, readyFile, program, upkeepAfterMs = UPKEEP_FIRST, indexAfterMs = 0 }: ServeOptions,
-  seeded: Seeded | undefined,
+  applied: Applied | undefined,
   { unreachable, removeTemporary }: { unreachable: Busy | undefined; removeTemporary: () => Promise<unknown> },
 ): Promise<RunningServer> {
   const values = await local.domain.instance.settings.values()
@@ -216,7 +240,7 @@ async function listen(
   const address = app.server.address()
   const url = httpUrl(values.host, typeof address === 'object' && address ? address.port : values.port)
   try {
-    if (readyFile) await writeDurably(readyFile, readyDocument(url, seeded))
+    if (readyFile) await writeReadyFile(local, { file: readyFile, url }, applied)
   } catch (error) {
     await app.close()
     throw error
@@ -243,7 +267,7 @@ async function listen(
     url,
     local,
     logsForPeople: isForPeople(values.log_format),
-    seeded,
+    seeded: applied?.seeded,
     failed,
     async close() {
       stopUpkeep()

@@ -65,6 +65,37 @@ test('a second start changes nothing and makes new tokens, which end after a day
     expect(expires_at - created_at).toBe(86_400_000)
 })
 
+test('a start that fails after the seed has handed over the passwords, and made no tokens', async () => {
+  const folder = await folderOfTest()
+  const [seed, readyFile, dataDir] = [join(folder, 'ci.yaml'), join(folder, 'ready.json'), join(folder, 'data')]
+  writeFileSync(seed, SEED)
+  const { port } = new URL((await start({ ephemeral: true })).url)
+  const passwords = new Map<string, string>()
+  const onPassword = (username: string, password: string) => void passwords.set(username, password)
+  await expect(
+    serve({ dataDir, flags: { port }, env: {}, log: false, seed: { file: seed }, readyFile, onPassword }),
+  ).rejects.toThrow('is taken by another program')
+  expect([...passwords.keys()].sort()).toEqual(['bob', 'carol'])
+  const { accounts } = (await start({ dataDir })).local.domain
+  expect(await accounts.devices((await accounts.byName('bob')).id)).toEqual([])
+  const device = { device_id: 'laptop-0001', device_name: 'Laptop', ip: '192.0.2.1' }
+  const password = passwords.get('bob')!
+  expect(await accounts.login({ username: 'bob', password, ...device })).toHaveProperty('token')
+})
+
+test('tokens of twenty starts stay', async () => {
+  const folder = await folderOfTest()
+  const [seed, readyFile, dataDir] = [join(folder, 'ci.yaml'), join(folder, 'ready.json'), join(folder, 'data')]
+  writeFileSync(seed, SEED)
+  const first = await start({ dataDir, seed: { file: seed }, readyFile })
+  const { accounts } = first.local.domain
+  const ada = await accounts.byName('ada')
+  for (let count = 0; count < 20; count += 1) await accounts.mintToken(ada.id, { ttl: 60_000, name: 'Seed' })
+  await first.close()
+  const second = await start({ dataDir, seed: { file: seed }, readyFile })
+  expect(await second.local.domain.accounts.devices(ada.id)).toHaveLength(20)
+})
+
 test('without a ready file no tokens are made', async () => {
   const folder = await folderOfTest()
   writeFileSync(join(folder, 'ci.yaml'), SEED)

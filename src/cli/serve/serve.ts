@@ -60,6 +60,8 @@ Options override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), whic
     await interruptible(
       ended,
       async (signal) => {
+        const secrets = new Map<string, string>()
+        const hasFile = flags.readyFile !== undefined
         const server = await start({
           dataDir: globals.dataDir,
           flags: {
@@ -76,10 +78,16 @@ Options override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), whic
             : { command: process.execPath, args: [process.argv[1]!], env: globals.env },
           readyFile: flags.readyFile,
           seed: flags.seed === undefined ? undefined : { file: flags.seed, input: io.input() },
+          onPassword: (username, password) =>
+            hasFile ? void secrets.set(username, password) : printPassword(io, username, password),
+        }).catch((error: unknown) => {
+          // The accounts stay, and the file that would have the passwords is missing.
+          if (!flags.ephemeral) for (const [username, password] of secrets) printPassword(io, username, password)
+          throw error
         })
         const { url, local, seeded, logsForPeople } = server
         if (!logsForPeople) io.logAsJson()
-        if (seeded) printSeeded(io, seeded, flags.readyFile !== undefined)
+        if (seeded) printSeeded(io, seeded)
         io.event(`svc is ready at ${url}`, {
           event: 'ready',
           url,
@@ -98,15 +106,13 @@ Options override the environment (SVC_HOST, SVC_PORT, SVC_PUBLIC_URL, …), whic
   },
 })
 
-/** Prints what the seed did. Secrets in the ready file, which only its owner can read, are not printed. */
-function printSeeded(io: Io, { items, unchanged, plainPasswords, passwords }: Seeded, inFile: boolean): void {
+function printSeeded(io: Io, { items, unchanged, plainPasswords }: Seeded): void {
   if (plainPasswords > 0) io.warn('The seed contains passwords in plain text: keep it secret.')
   if (!io.json) io.info(seedSummary(items, unchanged))
-  if (inFile) return
-  for (const [username, password] of Object.entries(passwords)) {
-    io.eventAlways(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
-  }
 }
+
+const printPassword = (io: Io, username: string, password: string): void =>
+  io.eventAlways(`Password of ${username}, not shown again: ${password}`, { event: 'password', username, password })
 
 /** Without an administrator: prints how to create one. The link is secret, valid for half an hour and only once. */
 async function offerSetup(io: Io, { domain }: Local, url: string, dataDir: string | undefined): Promise<void> {

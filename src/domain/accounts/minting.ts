@@ -4,7 +4,7 @@ import { printable } from '../../base/text.ts'
 import { fault } from '../../contract/errors.ts'
 import { accountById } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import { insertToken, mintedTokens } from '../../storage/accounts/device-tokens.ts'
+import { insertToken, mintedTokens, trimMintedTokens } from '../../storage/accounts/device-tokens.ts'
 import type { Audit } from '../instance/instance.ts'
 import { invalidField } from './account-faults.ts'
 import { hashToken, newToken } from './tokens.ts'
@@ -40,12 +40,14 @@ export type MintToken = (
     name?: string | undefined
     /** Whether it may install code, as a session may. */
     code?: boolean | undefined
+    /** How many minted tokens of this name stay, this one included: the newest; all by default. */
+    keep?: number | undefined
   },
 ) => Promise<MintedToken>
 
 export const makeMinting =
   ({ database, clock, audit }: { database: Database; clock: Clock; audit: Audit }): MintToken =>
-  async (user, { ttl, name = 'Minted token', code = false }) => {
+  async (user, { ttl, name = 'Minted token', code = false, keep }) => {
     if (!(ttl >= TTL.min && ttl <= TTL.max))
       throw invalidField('ttl', 'A minted token lasts from one second to 30 days.')
     const fits = name.trim() !== '' && name.length <= NAME_LENGTH && name.isWellFormed() && printable(name) === name
@@ -58,6 +60,7 @@ export const makeMinting =
     return database.write({ accounts: [user] }, async (tx) => {
       const { username, disabled_at } = await orNotFound(accountById(tx, user))
       if (disabled_at !== null) throw fault('forbidden', { text: `"${username}" is disabled and gets no token.` })
+      if (keep !== undefined) await trimMintedTokens(tx, user, name, keep - 1)
       if ((await mintedTokens(tx, user, now)) >= MAX_PER_USER) {
         const text = `"${username}" has ${MAX_PER_USER} minted tokens already: revoke some, or wait until they end.`
         throw fault('conflict', { text })

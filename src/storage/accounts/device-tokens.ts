@@ -156,6 +156,22 @@ export async function mintedTokens(on: Reader, user: number, now: number): Promi
   return Number(count)
 }
 
+/** Deletes the tokens of an account with this name and their own expiry, except the `keep` newest. */
+export async function trimMintedTokens(tx: Writer, user: number, name: string, keep: number): Promise<void> {
+  const rows = await tx.q
+    .selectFrom('device_tokens')
+    .select('id')
+    .where('user_id', '=', user)
+    .where('device_name', '=', name)
+    .where('expires_at', 'is not', null)
+    .orderBy('id', 'desc')
+    .execute()
+  const excess = rows.slice(keep).map(({ id }) => id)
+  if (excess.length === 0) return
+  await tx.q.deleteFrom('device_tokens').where('id', 'in', excess).execute()
+  tx.notify('access', user, 0)
+}
+
 /** Deletes tokens past their own expiry. Returns their number. */
 export async function sweepTokens(tx: Writer, now: number): Promise<number> {
   const gone = await tx.q.deleteFrom('device_tokens').where('expires_at', '<=', now).returning('id').execute()

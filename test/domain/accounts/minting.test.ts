@@ -42,6 +42,15 @@ describe('a minted token', () => {
     expect(await accounts.devices(ada.id)).toHaveLength(45)
   })
 
+  test('takes the place of the oldest of its name when only some of them stay', async () => {
+    const { accounts, ada } = await withAda()
+    const other = await accounts.mintToken(ada.id, { ttl: DAY, name: 'Other' })
+    const mint = () => accounts.mintToken(ada.id, { ttl: DAY, name: 'Seed', keep: 2 })
+    const [first, second, third] = [await mint(), await mint(), await mint()]
+    expect(await accounts.authenticateDevice(first.token, IP)).toBeUndefined()
+    for (const { token } of [other, second, third]) expect(await accounts.authenticateDevice(token, IP)).toBeDefined()
+  })
+
   test('ends with the account, with a revocation, and with all devices', async () => {
     const { accounts, ada } = await withAda()
     const mint = () => accounts.mintToken(ada.id, { ttl: DAY })
