@@ -1,48 +1,35 @@
-import { constants, copyFileSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, linkSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { MINUTE, SECOND } from '../base/clock.ts'
 import { randomHex } from '../base/random.ts'
 import { errorCode, fromSystemError } from '../base/errors.ts'
 import { cannotLink } from './durable-files.ts'
-import { isRunning } from './process-status.ts'
+import { ownIdentity, processState, type ProcessIdentity } from './process-identity.ts'
 import { readRegularFileSync } from './regular-file.ts'
 
 // Lock files between processes; each names its holder.
 
-/** A process on a machine. The start time is needed because process ids are reused. */
-export interface Holder {
-  pid: number
-  host: string
-  began: string
+/** The process that holds a lock. */
+export interface Holder extends ProcessIdentity {
   /** Identifies this lock; missing in locks of earlier versions. */
   token?: string
 }
 
 interface LockOptions {
-  /** Age in ms at which a lock of another machine counts as abandoned: its holder cannot be checked. */
+  /** Time in ms after which an untouched lock counts as abandoned if nobody can tell whether its holder runs. */
   abandoned?: number
 }
 
+/** How often a holder touches its lock, ms. */
+const TOUCH_EVERY = 30 * SECOND
+/** `abandoned` for a lock of this host name, such as that of a container which was replaced. */
+const ABANDONED = 10 * MINUTE
 /** The same for locks of `whileLocked`, whose work takes milliseconds. */
-const ABANDONED = 60_000
+const ABANDONED_WORK = MINUTE
 const PAUSE = 20
 /** Attempts at a lock that other processes keep acquiring and releasing. */
 const TRIES = 3
-
-/** This process, as lock files record it. */
-export const ownIdentity = (): Holder => ({
-  pid: process.pid,
-  host: hostname(),
-  began: beginningOf(process.pid) ?? '',
-})
-
-/** False only if the process has certainly ended: on another host, nobody can tell. */
-export function mayBeRunning({ pid, host, began }: Holder): boolean {
-  if (host !== hostname()) return true
-  if (typeof pid !== 'number' || !isRunning(pid)) return false
-  const now = beginningOf(pid)
-  return now === undefined || began === undefined || now === began
-}
 
 /** Returns the release function; undefined while another process holds it. Replaces the lock of a dead process. */
 export function tryLock(file: string, options: LockOptions = {}): (() => void) | undefined {
@@ -51,7 +38,7 @@ export function tryLock(file: string, options: LockOptions = {}): (() => void) |
   try {
     writeFileSync(own, JSON.stringify({ ...ownIdentity(), token } satisfies Holder), { mode: 0o600, flag: 'wx' })
     for (let tries = 0; tries < TRIES; tries += 1) {
-      if (linkIfAbsent(own, file)) return () => release(file, token)
+      if (linkIfAbsent(own, file)) return keepTouched(file, token)
       if (!removeStale(file, options)) return undefined
     }
     return undefined
@@ -65,7 +52,7 @@ export function tryLock(file: string, options: LockOptions = {}): (() => void) |
 /** Waits for a lock and runs short work under it. */
 export async function whileLocked<T>(file: string, work: () => Promise<T>): Promise<T> {
   for (;;) {
-    const letGo = tryLock(file, { abandoned: ABANDONED })
+    const letGo = tryLock(file, { abandoned: ABANDONED_WORK })
     if (!letGo) await sleep(PAUSE)
     else {
       try {
@@ -78,9 +65,9 @@ export async function whileLocked<T>(file: string, work: () => Promise<T>): Prom
 }
 
 /** Whether a process that may be running holds the lock. It may have changed when this returns. */
-export function isLocked(file: string): boolean {
+export function isLocked(file: string, options: LockOptions = {}): boolean {
   const holder = holderOf(file)
-  return holder !== undefined && mayBeRunning(holder)
+  return holder !== undefined && isHeld(file, holder, options)
 }
 
 /** The holder of a lock; undefined if there is none, or if a power cut left the file empty. */
@@ -133,16 +120,37 @@ function removeStale(file: string, options: LockOptions): boolean {
   return true
 }
 
-function isHeld(file: string, holder: Holder, { abandoned = Infinity }: LockOptions): boolean {
-  if (!mayBeRunning(holder)) return false
-  if (holder.host === hostname() || abandoned === Infinity) return true
+/** Earlier versions did not touch all locks: theirs do not lapse by themselves. */
+const defaultAge = ({ host, scope }: Holder): number =>
+  host === hostname() && scope !== undefined ? ABANDONED : Infinity
+
+function isHeld(file: string, holder: Holder, { abandoned = defaultAge(holder) }: LockOptions): boolean {
+  const state = processState(holder)
+  if (state !== 'unknown') return state === 'running'
   const stats = statSync(file, { throwIfNoEntry: false })
   // The file's time may come from another machine's clock: a future time is treated like a past one.
   return stats !== undefined && Math.abs(Date.now() - stats.mtimeMs) < abandoned
 }
 
-function release(file: string, token: string): void {
-  if (holderOf(file)?.token === token) rmSync(file, { force: true })
+/** Shows processes elsewhere that the lock is not abandoned. Returns its release. */
+function keepTouched(file: string, token: string): () => void {
+  const isOwn = () => holderOf(file)?.token === token
+  const touch = () => {
+    const now = new Date()
+    if (isOwn()) utimesSync(file, now, now)
+    else clearInterval(timer)
+  }
+  const timer = setInterval(() => {
+    try {
+      touch()
+    } catch {
+      // Not touched for a while, a lock is still valid.
+    }
+  }, TOUCH_EVERY).unref()
+  return () => {
+    clearInterval(timer)
+    if (isOwn()) rmSync(file, { force: true })
+  }
 }
 
 function textOf(file: string): string | undefined {
@@ -151,17 +159,5 @@ function textOf(file: string): string | undefined {
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined
     throw error
-  }
-}
-
-/** The start time of a process (proc_pid_stat(5), field 22) with its boot id; undefined where there is no /proc. */
-function beginningOf(pid: number): string | undefined {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
-    // The program name, in parentheses, may contain anything.
-    return `${boot} ${fields.slice(fields.lastIndexOf(')') + 2).split(' ')[19]}`
-  } catch {
-    return undefined
   }
 }

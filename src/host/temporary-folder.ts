@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { HOUR } from '../base/clock.ts'
+import { DAY, HOUR } from '../base/clock.ts'
 import { isLocked, tryLock } from './file-lock.ts'
 
 export interface TemporaryFolder {
@@ -25,6 +25,9 @@ export async function makeTemporaryFolder(prefix: string, parent = tmpdir()): Pr
 }
 
 const LOCK = 'owner.lock'
+
+/** A folder whose process cannot be checked, and whose lock was not touched for this long, is abandoned. */
+const ABANDONED = DAY
 
 /** A folder without its lock is about to get one, or its process was killed in between. */
 const UNLOCKED_AGE = HOUR
@@ -54,5 +57,5 @@ async function isAbandoned(path: string): Promise<boolean> {
     () => true,
     () => false,
   )
-  return hasLock ? !isLocked(lock) : Date.now() - found.mtimeMs > UNLOCKED_AGE
+  return hasLock ? !isLocked(lock, { abandoned: ABANDONED }) : Date.now() - found.mtimeMs > UNLOCKED_AGE
 }

@@ -1,6 +1,6 @@
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { mayBeRunning } from '../../host/file-lock.ts'
+import { processState } from '../../host/process-identity.ts'
 import { buffer } from 'node:stream/consumers'
 import { errorCode } from '../../base/errors.ts'
 import { objectsBelow, openObject, putBytes } from './bucket.ts'
@@ -30,7 +30,7 @@ async function otherHolders(folder: string, own: string): Promise<Holder[]> {
   for await (const { name, size, age } of objectsBelow(folder)) {
     if (name === own || size === 0 || age > ABANDONED) continue
     const holder = await holderOf(within(folder, name))
-    if (holder && mayBeRunning(holder)) others.push(holder)
+    if (holder && processState(holder) !== 'ended') others.push(holder)
   }
   return others
 }

@@ -1,4 +1,4 @@
-import type { Holder as Process } from '../../host/file-lock.ts'
+import type { ProcessIdentity } from '../../host/process-identity.ts'
 
 /** Another process holds a conflicting lock. */
 export class RepositoryBusy extends Error {
@@ -29,7 +29,7 @@ export interface RepositoryLock {
   release(): Promise<void>
 }
 
-export interface Holder extends Process {
+export interface Holder extends ProcessIdentity {
   kind: LockKind
   purpose: string
 }

@@ -4,7 +4,7 @@ import { MINUTE, SECOND } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
 import { withRetry } from '../../base/retry.ts'
 import { errorCode } from '../../base/errors.ts'
-import { mayBeRunning, ownIdentity } from '../../host/file-lock.ts'
+import { ownIdentity, processState } from '../../host/process-identity.ts'
 import { readRegularFile } from '../../host/regular-file.ts'
 import { tryBucketLock } from './bucket-lock.ts'
 import {
@@ -19,8 +19,8 @@ import {
 import { isBucket } from './repository-path.ts'
 
 // Each process that works in a repository keeps a lock file there and touches it regularly. The disk may be shared by
-// several machines, so that only its own clock and, for processes of this machine, their PIDs tell which locks are
-// stale.
+// several machines and containers, so that only its own clock and, for processes of this machine or container, their
+// PIDs tell which locks are stale.
 
 export { LostLock, type LockKind, type RepositoryLock } from './lock-holder.ts'
 
@@ -33,9 +33,9 @@ const RETRY = { first: 50, longest: 100, timeLimit: SECOND, jitter: 0.8 }
 /** Reads a lock file; undefined if it is gone or truncated. */
 async function holderOf(path: string): Promise<Holder | undefined> {
   try {
-    const { kind, purpose, host, pid, began } = (JSON.parse(await readRegularFile(path)) ?? {}) as Holder
+    const { kind, purpose, host, pid, began, scope } = (JSON.parse(await readRegularFile(path)) ?? {}) as Holder
     const isWhole = (kind === 'shared' || kind === 'exclusive') && typeof host === 'string' && typeof pid === 'number'
-    return isWhole ? { kind, purpose: String(purpose), host, pid, began } : undefined
+    return isWhole ? { kind, purpose: String(purpose), host, pid, began, scope } : undefined
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
     throw error
@@ -59,7 +59,7 @@ export async function currentLocks(folder: string, now: number): Promise<{ id: s
     const path = join(folder, name)
     const [holder, at] = [await holderOf(path), await touched(path)]
     if (at === undefined) continue
-    if (now - at > ABANDONED || (holder && !mayBeRunning(holder))) await rm(path, { force: true })
+    if (now - at > ABANDONED || (holder && processState(holder) === 'ended')) await rm(path, { force: true })
     else if (holder) current.push({ id: name, holder })
   }
   return current

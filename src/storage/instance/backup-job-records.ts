@@ -1,6 +1,6 @@
 import { MINUTE } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { mayBeRunning, ownIdentity, type Holder } from '../../host/file-lock.ts'
+import { ownIdentity, processState, type ProcessIdentity } from '../../host/process-identity.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 import { putRecord, recordOf } from './backup-records.ts'
 
@@ -33,7 +33,7 @@ export interface BackupJob {
   isStopping?: boolean | undefined
   result?: JobResult | undefined
   /** The server that runs the command. */
-  server: Holder & { token: string; touched_at: number }
+  server: ProcessIdentity & { token: string; touched_at: number }
 }
 
 export const lastJob = (on: Reader): Promise<BackupJob | undefined> => recordOf<BackupJob>(on, 'job')
@@ -42,7 +42,7 @@ export const putJob = (tx: Writer, job: BackupJob): Promise<void> => putRecord(t
 
 /** Whether the job has no result yet, and its server renews its record. */
 export const isJobRunning = ({ result, server }: BackupJob, now: number): boolean =>
-  !result && mayBeRunning(server) && Math.abs(now - server.touched_at) < ABANDONED
+  !result && processState(server) !== 'ended' && Math.abs(now - server.touched_at) < ABANDONED
 
 export const jobServer = (now: number): BackupJob['server'] => ({
   ...ownIdentity(),

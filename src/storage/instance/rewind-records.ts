@@ -1,12 +1,12 @@
 import { MINUTE } from '../../base/clock.ts'
 import { randomHex } from '../../base/random.ts'
-import { mayBeRunning, ownIdentity, type Holder } from '../../host/file-lock.ts'
+import { ownIdentity, processState, type ProcessIdentity } from '../../host/process-identity.ts'
 import type { Reader, Writer } from '../engine/database.ts'
 import { findFact, putFact } from './settings.ts'
 
 // One record for each account that was rewound. It is in the database, which the processes of several machines can share.
 
-/** A lock of another machine that was not renewed for this long is abandoned: nobody can tell whether its process runs. */
+/** A lock that was not renewed for this long is abandoned if nobody can tell whether its process runs. */
 const ABANDONED = 10 * MINUTE
 
 /** Where an account was to be taken, and the state before. The commands are words for `svc`. */
@@ -30,10 +30,12 @@ export interface SavedState {
   undo: string[]
 }
 
+type RewindHolder = ProcessIdentity & { token?: string; touched_at: number }
+
 export interface RewindRecord {
   /** Of the account: an id may be used again. */
   created_at: number
-  lock?: (Holder & { touched_at: number }) | undefined
+  lock?: RewindHolder | undefined
   unfinished?: UnfinishedRewind | undefined
   /** Newest first. */
   saves: SavedState[]
@@ -54,14 +56,14 @@ export const putRewindRecord = (tx: Writer, { id }: Owner, record: RewindRecord)
   putFact(tx, `rewind:${id}`, JSON.stringify(record))
 
 /** The process that rewinds the account; undefined if there is none, or none any more. */
-export function rewindHolder({ lock }: RewindRecord, now: number): Holder | undefined {
-  if (!lock || !mayBeRunning(lock)) return undefined
-  const isLocal = lock.host === ownIdentity().host
-  return isLocal || Math.abs(now - lock.touched_at) < ABANDONED ? lock : undefined
+export function rewindHolder({ lock }: RewindRecord, now: number): RewindHolder | undefined {
+  const state = lock && processState(lock)
+  const isRenewed = lock && Math.abs(now - lock.touched_at) < ABANDONED
+  return state === 'running' || (state === 'unknown' && isRenewed) ? lock : undefined
 }
 
 /** A lock of this process. */
-export const newRewindLock = (now: number): Holder & { token: string; touched_at: number } => ({
+export const newRewindLock = (now: number): RewindHolder & { token: string } => ({
   ...ownIdentity(),
   token: randomHex(8),
   touched_at: now,

@@ -13,13 +13,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { recover } from '../../../src/client/sync/apply/recovery.ts'
 import { makeCommitBatcher } from '../../../src/client/sync/state/commit-batcher.ts'
 import { openState, type Intent } from '../../../src/client/sync/state/sync-state.ts'
 import { findRoot, initRoot, listRoots, type InitOptions } from '../../../src/client/sync/state/root.ts'
+import { ownIdentity } from '../../../src/host/process-identity.ts'
 import { FakeServer } from './fake-server.ts'
 import { makeBench, readTree, temporaryFolder, write, type Bench } from './bench.ts'
 
@@ -265,7 +265,7 @@ test('while another run holds the lock, this one does not begin', async () => {
   const stat = readFileSync(`/proc/${sleeper.pid}/stat`, 'latin1')
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
   const began = `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
-  writeFileSync(lock, JSON.stringify({ pid: sleeper.pid, host: hostname(), began }))
+  writeFileSync(lock, JSON.stringify({ ...ownIdentity(), pid: sleeper.pid, began }))
   await expect(sync()).rejects.toMatchObject({ exitCode: 6 })
   await expect(sync({ dryRun: true })).rejects.toMatchObject({ exitCode: 6 })
   expect(server.log).toEqual([])
@@ -277,8 +277,8 @@ test('while another run holds the lock, this one does not begin', async () => {
 })
 
 for (const [name, holder] of [
-  ['a process that is gone', { pid: 2 ** 22 - 1, host: hostname(), began: 'x' }],
-  ['a process whose number was given to another', { pid: 1, host: hostname(), began: 'another boot 7' }],
+  ['a process that is gone', { ...ownIdentity(), pid: 2 ** 22 - 1 }],
+  ['a process whose number was given to another', { ...ownIdentity(), pid: 1, began: 'another boot 7' }],
   ['nobody, after a power cut', undefined],
 ] as const) {
   test(`a lock of ${name} is taken over`, async () => {
@@ -289,11 +289,17 @@ for (const [name, holder] of [
   })
 }
 
-test('a lock of another machine is respected', async () => {
-  const { root, sync } = await settled()
-  writeFileSync(join(root, '.svc', 'lock'), JSON.stringify({ pid: 1, host: 'elsewhere', began: '' }))
-  await expect(sync()).rejects.toThrow(/elsewhere/)
-})
+for (const [name, holder] of [
+  ['another machine', { pid: 1, host: 'elsewhere', began: '' }],
+  ['a container with the same host name', { ...ownIdentity(), pid: 2 ** 22 - 1, scope: 'a container' }],
+] as const) {
+  test(`a lock of ${name} is respected`, async () => {
+    const { root, sync } = await settled()
+    const lock = join(root, '.svc', 'lock')
+    writeFileSync(lock, JSON.stringify(holder))
+    await expect(sync()).rejects.toThrow(`Another run on ${holder.host} uses this folder. If it no longer runs, remove`)
+  })
+}
 
 test('of two runs that begin together one works and the other is told', async () => {
   const { root, sync } = await settled()

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { MINUTE } from '../../../src/base/clock.ts'
 import { syncFiles } from '../../../src/contract/sync-files.ts'
 import { trash as trashActions } from '../../../src/contract/trash.ts'
 import { channelOf, say } from '../../support/chat.ts'
@@ -8,6 +9,8 @@ import type { Account } from '../../support/account.ts'
 import { runCommandWith } from '../../support/command.ts'
 import { bytesOf } from '../../support/contents.ts'
 import { folderOfTest, serverOfTest } from '../../support/server.ts'
+import { ownIdentity } from '../../../src/host/process-identity.ts'
+import { rewindHolder } from '../../../src/storage/instance/rewind-records.ts'
 import { backupSource } from '../../../src/wiring/backups/backup-locations.ts'
 
 // Accounts that are rewound by the built command while a server runs.
@@ -246,6 +249,21 @@ test('what somebody puts into a folder that is removed, or changes inside it, st
     '/stays.txt',
   ])
   expect(directories).toEqual(['/New', '/New/edited', '/New/filled', '/New/filled/deep'])
+})
+
+test('the lock of a process elsewhere counts while it is renewed, also of one with the same host name', () => {
+  const heldBy = (holder: object, age: number) =>
+    rewindHolder({ created_at: 0, saves: [], lock: { ...ownIdentity(), touched_at: 0, ...holder } }, age)
+  const dead = { pid: 2 ** 22 - 1 }
+  expect(heldBy({}, 20 * MINUTE)).toBeDefined()
+  expect(heldBy(dead, 0)).toBeUndefined()
+  for (const elsewhere of [
+    { ...dead, scope: 'a container' },
+    { ...dead, scope: undefined },
+  ]) {
+    expect(heldBy(elsewhere, 9 * MINUTE)).toBeDefined()
+    expect(heldBy(elsewhere, 11 * MINUTE)).toBeUndefined()
+  }
 })
 
 test('an account is rewound within its quota only, and whatever the order of its files', async () => {

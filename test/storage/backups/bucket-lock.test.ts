@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { MINUTE } from '../../../src/base/clock.ts'
+import { ownIdentity } from '../../../src/host/process-identity.ts'
 import { openBucket, putBytes } from '../../../src/storage/backups/bucket.ts'
 import { LostLock, lockRepository, type LockKind } from '../../../src/storage/backups/lock.ts'
 import { within } from '../../../src/storage/backups/repository-path.ts'
@@ -54,6 +55,14 @@ test('a lock beside which an excluding one was taken is lost', async () => {
   const holder = { kind: 'exclusive', purpose: 'svc backup prune', host: 'elsewhere', pid: 1, began: '' }
   await putBytes(within(folder, 'f'.repeat(16)), Buffer.from(JSON.stringify(holder)))
   await expect(own.assertHeld()).rejects.toBeInstanceOf(LostLock)
+})
+
+test('a lock of a container with the same host name is respected', async () => {
+  const { folder, lock, own } = await scene()
+  await own.release()
+  const holder = { kind: 'exclusive', purpose: 'x', ...ownIdentity(), pid: 2 ** 22 - 1, scope: 'a container' }
+  await putBytes(within(folder, 'f'.repeat(16)), Buffer.from(JSON.stringify(holder)))
+  await expect(lock('shared')).rejects.toThrow(`process ${holder.pid} on ${holder.host}`)
 })
 
 test('a clock that was set takes no lock away', async () => {

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { DAY, MINUTE } from '../../../src/base/clock.ts'
 import { planPruning, verify } from '../../../src/domain/backups/backups.ts'
+import { ownIdentity } from '../../../src/host/process-identity.ts'
 import { openPool } from '../../../src/storage/backups/object-pool.ts'
 import { collectorIsHeld, holdCollector } from '../../../src/storage/contents/collector-holds.ts'
 import { openSqlite } from '../../../src/storage/engine/sqlite.ts'
@@ -379,16 +380,20 @@ describe('removing old backups', () => {
     const place = await placeOfTest()
     await place.backUp('repo')
     const locks = join(place.folder, 'repo', 'locks')
-    const { hostname } = await import('node:os')
-    const dead = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
-    await writeFile(
-      join(locks, 'dead'),
-      JSON.stringify({ kind: 'exclusive', purpose: 'x', host: hostname(), pid: dead }),
-    )
+    const pid = Number(execFileSync('sh', ['-c', 'echo $$']).toString())
+    const dead = { kind: 'exclusive', purpose: 'x', ...ownIdentity(), pid }
+    await writeFile(join(locks, 'dead'), JSON.stringify(dead))
     await place.backUp('repo')
     expect(await readdir(locks)).toEqual([])
-    await writeFile(join(locks, 'far'), JSON.stringify({ kind: 'exclusive', purpose: 'x', host: 'elsewhere', pid: 1 }))
-    await expect(place.backUp('repo')).rejects.toThrow('process 1 on elsewhere')
+    const { scope: _, ...unscoped } = dead
+    for (const unknown of [{ ...dead, host: 'elsewhere', scope: 'x' }, { ...dead, scope: 'a container' }, unscoped]) {
+      const lock = join(locks, 'unknown')
+      await writeFile(lock, JSON.stringify(unknown))
+      await expect(place.backUp('repo')).rejects.toThrow(`process ${pid} on ${unknown.host}`)
+      const before = Date.now() / 1_000 - 11 * 60
+      await utimes(lock, before, before)
+      await place.backUp('repo')
+    }
   })
 
   test('removes nothing while a manifest that stays cannot be read', async () => {

@@ -1,5 +1,5 @@
-import { hostname } from 'node:os'
 import { holderOf, isLocked, tryLock } from '../../../host/file-lock.ts'
+import { processState } from '../../../host/process-identity.ts'
 import { FolderLocked } from '../sync-errors.ts'
 
 /** Takes the lock of a root and returns its release. Throws `FolderLocked` while another process holds it. */
@@ -16,7 +16,7 @@ export function assertUnlocked(file: string): void {
 
 function lockedError(file: string): FolderLocked {
   const holder = holderOf(file)
-  return holder && holder.host !== hostname()
+  return holder && processState(holder) === 'unknown'
     ? new FolderLocked(`Another run on ${holder.host} uses this folder. If it no longer runs, remove ${file}.`)
     : new FolderLocked(`Another run (process ${holder?.pid ?? 'unknown'}) uses this folder: wait for it to end.`)
 }
