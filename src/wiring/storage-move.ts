@@ -16,10 +16,9 @@ import { postgresAddress } from '../storage/engine/postgres-address.ts'
 import { ensureTables } from '../storage/engine/synchronised-tables.ts'
 import { aloneOnSqlite } from '../storage/engine/sqlite.ts'
 import {
+  changeConfigFile,
   dataDirectoryPath,
   openDataDirectory,
-  readConfigFile,
-  writeConfigFile,
   type DataDirectory,
 } from './installation/data-directory.ts'
 import { readGiven } from './config/given-config.ts'
@@ -82,8 +81,9 @@ async function withExclusiveAccess<T>({ directory, database }: Place, unit: () =
 async function decide({ directory, env }: Place, name: 'database' | 'blobs', value: string) {
   const variable = variableOf(name)
   if (env[variable]) return variable
-  const { [name]: _before, ...others } = await readConfigFile(directory)
-  await writeConfigFile(directory, value === '' ? others : { ...others, [name]: value })
+  await changeConfigFile(directory, ({ [name]: _before, ...others }) =>
+    value === '' ? others : { ...others, [name]: value },
+  )
   return undefined
 }
 

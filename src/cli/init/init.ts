@@ -50,6 +50,10 @@ export const init = command({
 async function writeFirstConfig(directory: DataDirectory): Promise<void> {
   if (existsSync(directory.config)) return
   const { options } = await import('../../domain/instance/instance.ts')
-  const { writeConfigFile } = await import('../../wiring/installation/data-directory.ts')
-  await writeConfigFile(directory, { host: options.host.standard, port: options.port.standard })
+  const { changeConfigFile } = await import('../../wiring/installation/data-directory.ts')
+  await changeConfigFile(directory, (values) => ({
+    host: options.host.standard,
+    port: options.port.standard,
+    ...values,
+  }))
 }

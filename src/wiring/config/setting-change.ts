@@ -8,7 +8,7 @@ import {
   type Source,
 } from '../../domain/instance/instance.ts'
 import { BadConfig, type Config } from './config.ts'
-import { readConfigFile, writeConfigFile, type DataDirectory } from '../installation/data-directory.ts'
+import { changeConfigFile, type DataDirectory } from '../installation/data-directory.ts'
 import { isPlace } from '../installation/storage.ts'
 
 export interface Changed {
@@ -36,9 +36,10 @@ export async function changeSetting(
   const value = text === undefined ? undefined : parsed(name, option, text)
   const shown = value === undefined ? null : option.secret ? '********' : option.kind.show(value)
   const detail = { name, value: shown }
-  if (option.live)
-    await instance.settings.store(name, value, (tx) => instance.audit.record(tx, { kind: 'setting.changed', detail }))
-  else await changeFile(directory, name, value)
+  if (!option.live) await changeFile(directory, name, value)
+  await instance.settings.storeSeveral(option.live ? [[name, value]] : [], (tx) =>
+    instance.audit.record(tx, { kind: 'setting.changed', detail }),
+  )
   const source = isOption(name) ? config.sources[name] : undefined
   return { stored: option.live ? 'database' : 'config.json', overriddenBy: obstacle(name, source, option.live) }
 }
@@ -51,11 +52,11 @@ function parsed(name: string, option: Option, text: string): unknown {
   }
 }
 
-async function changeFile(directory: DataDirectory, name: string, value: unknown): Promise<void> {
-  const { [name]: _before, ...others } = await readConfigFile(directory)
-  const stored = Array.isArray(value) ? value.join(',') : value
-  await writeConfigFile(directory, stored === undefined ? others : { ...others, [name]: stored })
-}
+const changeFile = (directory: DataDirectory, name: string, value: unknown): Promise<void> =>
+  changeConfigFile(directory, ({ [name]: _before, ...others }) => {
+    const stored = Array.isArray(value) ? value.join(',') : value
+    return stored === undefined ? others : { ...others, [name]: stored }
+  })
 
 function obstacle(name: string, source: Source | undefined, live: boolean): string | undefined {
   if (source === 'environment' && isOption(name)) return `the environment variable ${variableOf(name)}`

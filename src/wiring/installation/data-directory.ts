@@ -3,6 +3,7 @@ import { makeFolder } from '../../host/folder-creation.ts'
 import { access, constants, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { writeDurably } from '../../host/durable-files.ts'
+import { whileLocked } from '../../host/file-lock.ts'
 import { userFolder } from '../../host/user-folders.ts'
 import { readRegularFile } from '../../host/regular-file.ts'
 
@@ -126,6 +127,12 @@ function parseValidMembers(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Replaces `config.json` atomically. */
-export const writeConfigFile = ({ config }: DataDirectory, values: Record<string, unknown>): Promise<void> =>
-  writeDurably(config, `${JSON.stringify(values, null, 2)}\n`)
+/** Changes the settings of `config.json`, one process at a time, and replaces the file atomically. */
+export const changeConfigFile = (
+  directory: DataDirectory,
+  change: (values: Record<string, unknown>) => Record<string, unknown>,
+): Promise<void> =>
+  whileLocked(`${directory.config}.lock`, async () => {
+    const values = change(await readConfigFile(directory))
+    await writeDurably(directory.config, `${JSON.stringify(values, null, 2)}\n`)
+  })

@@ -243,6 +243,36 @@ describe('changing a setting', () => {
     expect(await listed(await opened({ dataDir }), 'limits.sync_push')).toEqual([30, 'default'])
   })
 
+  test('stands in the audit log, wherever it is stored, and loses no other change of the same moment', async () => {
+    const dataDir = await folderOfTest()
+    const { domain, config, directory } = await opened({ dataDir })
+    const change = (name: string, text: string | undefined) =>
+      changeSetting({ instance: domain.instance, config, directory }, name, text)
+    await Promise.all([
+      change('public_url', 'https://cloud.example.org'),
+      change('trusted_proxies', '10.0.0.1'),
+      change('port', '80'),
+    ])
+    expect(JSON.parse(await readFile(directory.config, 'utf8'))).toEqual({
+      public_url: 'https://cloud.example.org',
+      trusted_proxies: '10.0.0.1',
+      port: 80,
+    })
+    await change('port', undefined)
+    await change('limits.sync_push', '5')
+    const entries = await domain.instance.audit.list({ kinds: ['setting.changed'], limit: 9 })
+    expect(entries.map(({ detail }) => JSON.parse(detail!) as unknown).slice(0, 2)).toEqual([
+      { name: 'limits.sync_push', value: '5' },
+      { name: 'port', value: null },
+    ])
+    expect(
+      entries
+        .slice(2)
+        .map(({ detail }) => (JSON.parse(detail!) as { name: string }).name)
+        .sort(),
+    ).toEqual(['port', 'public_url', 'trusted_proxies'])
+  })
+
   test('says what wins over it', async () => {
     const dataDir = await folderOfTest()
     await writeFile(join(dataDir, 'config.json'), JSON.stringify({ 'limits.sync_push': 11, port: 80 }))
