@@ -6,7 +6,7 @@ import { httpUrl } from '../base/http-url.ts'
 import { DAY, iso, MINUTE, systemClock, type Clock } from '../base/clock.ts'
 import { writeDurably } from '../host/durable-files.ts'
 import { makeLockedFolder } from '../host/temporary-folder.ts'
-import { UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
+import { UNNAMED_ACTORS, UPKEEP_EVERY, variableOf, type OptionName } from '../domain/instance/instance.ts'
 import type { Plan } from '../domain/seed/seed.ts'
 import { makeApp } from '../http/app.ts'
 import { isForPeople, makeLogger } from '../http/logger.ts'
@@ -146,7 +146,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       env,
       flags,
       clock,
-      operator: 'system',
+      operator: UNNAMED_ACTORS.server,
       checkIntervalMs,
       startsOver,
       flush: 'background',

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { newUser, openBrowser, PASSWORD, secondFactor, signedIn } from '../support/browser.ts'
 import { serverOfFile } from '../support/server.ts'
+import { openForTest } from '../support/storage.ts'
 
 const SETTINGS = '/api/settings.php?action='
 const server = await serverOfFile()
@@ -56,6 +57,18 @@ test('a lock after wrong passwords was caused by a stranger', async () => {
   const stranger = openBrowser(server)
   for (let attempt = 0; attempt < 20; attempt++) await stranger.login(user.username, 'a wrong guess')
   expect((await eventsSeenBy(browser))[0]).toMatchObject({ kind: 'login.locked', by: 'stranger', ip: '127.0.0.1' })
+})
+
+test('a change by an administrator of an earlier version who is named anonymous is not that of a stranger', async () => {
+  const admin = await newUser(server, 'admin')
+  const user = await newUser(server)
+  await openForTest(server.local.directory.database).write('instance', async ({ q }) => {
+    await q.updateTable('users').set({ username: 'anonymous' }).where('id', '=', admin.id).execute()
+  })
+  const { accounts } = server.local.domain
+  await accounts.setPassword(user.id, PASSWORD, { actor: { by: admin.id, ip: '192.0.2.1', userAgent: 'x' } })
+  const browser = await signedIn(server, user.username)
+  expect(await eventsSeenBy(browser)).toMatchObject([{ kind: 'user.password', by: 'administrator' }])
 })
 
 test('events of others, of a former owner of the name, and of more than 90 days ago are not shown', async () => {

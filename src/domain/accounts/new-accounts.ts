@@ -5,7 +5,7 @@ import type { Database, Writer } from '../../storage/engine/database.ts'
 import type { Audit, AuditActor } from '../instance/instance.ts'
 import { assertChosenPassword, type Passwords } from './passwords.ts'
 import type { Changes } from './user-changes.ts'
-import { assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
+import { assertNotReserved, assertQuota, readDisplayName, readUsername, withoutHash, type User } from './user.ts'
 import { avatarColor } from './usernames.ts'
 
 export interface NewUser extends Omit<Changes, 'avatar_color'> {
@@ -34,6 +34,7 @@ interface Deps {
 export const makeNewAccounts = ({ database, clock, passwords, audit, policy }: Deps): NewAccounts => ({
   async prepare({ username, password, display_name, role = 'user', quota_bytes = null, allow_weak = false }) {
     const name = readUsername(username)
+    assertNotReserved(name)
     const shown = readDisplayName(display_name ?? name)
     assertQuota(quota_bytes)
     const known = [shown, (await policy()).hostName]

@@ -2,7 +2,7 @@ import { DAY, type Clock } from '../../base/clock.ts'
 import { securityEventKinds } from '../../contract/account-settings.ts'
 import { accountById } from '../../storage/accounts/accounts.ts'
 import type { Database } from '../../storage/engine/database.ts'
-import type { Audit } from '../instance/instance.ts'
+import { UNNAMED_ACTORS, type Audit } from '../instance/instance.ts'
 
 const MEMORY = 90 * DAY
 const MAX_EVENTS = 50
@@ -37,7 +37,7 @@ export const makeSecurityEvents =
     const entries = await audit.list({ kinds: securityEventKinds, target: username, since, limit: MAX_EVENTS })
     const by = ({ actor, actor_id }: { actor: string; actor_id: number | null }): SecurityEvent['by'] => {
       if (actor_id === id) return 'self'
-      return actor === 'anonymous' ? 'stranger' : 'administrator'
+      return actor_id === null && actor === UNNAMED_ACTORS.stranger ? 'stranger' : 'administrator'
     }
     return entries.flatMap(({ kind, at, ip, user_agent, detail, ...entry }) =>
       isKind(kind) ? [{ id: entry.id, at, kind, by: by(entry), ip, user_agent, ...deviceName(detail) }] : [],

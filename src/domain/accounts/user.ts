@@ -1,6 +1,7 @@
 import { isSound, printable } from '../../base/text.ts'
 import { fault, type Fault } from '../../contract/errors.ts'
 import type { Account } from '../../storage/accounts/accounts.ts'
+import { UNNAMED_ACTORS } from '../instance/instance.ts'
 import { invalidField } from './account-faults.ts'
 import { looksLikeService } from './look-alikes.ts'
 import { isUsername, normalName } from './usernames.ts'
@@ -22,6 +23,12 @@ export function readUsername(text: string): string {
     'username',
     'A user name has 1 to 64 characters: letters a-z, digits, ".", "_" and "-", beginning with a letter or a digit.',
   )
+}
+
+/** Refuses names for new accounts that are actors without an account in the audit log. */
+export function assertNotReserved(username: string): void {
+  if (Object.values<string>(UNNAMED_ACTORS).includes(username))
+    throw invalidField('username', `The audit log uses the name "${username}" for others: choose another one.`)
 }
 
 export function readDisplayName(text: string): string {

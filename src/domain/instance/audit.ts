@@ -18,6 +18,9 @@ export interface RequestOrigin {
   isShared?: boolean
 }
 
+/** Actors without an account: the server, and a client that is not signed in. A command is `cli:<uid>`. */
+export const UNNAMED_ACTORS = { server: 'system', stranger: 'anonymous' } as const
+
 /** An audited event. Contains neither secrets nor typed text that may be one. */
 export interface AuditEvent {
   kind: AuditKind
@@ -64,12 +67,12 @@ export function makeAudit({
 
   return {
     async record(tx, { kind, by, from, about, detail }) {
-      const stranger = from ? 'anonymous' : operator
+      const unnamed = from ? UNNAMED_ACTORS.stranger : operator
       await insertAuditEntry(tx, {
         at: clock.now(),
         kind,
         actor_id: by ?? null,
-        actor: by === undefined ? stranger : await nameOf(tx, by),
+        actor: by === undefined ? unnamed : await nameOf(tx, by),
         target: about === undefined ? null : await nameOf(tx, about),
         ip: from?.ip ?? null,
         user_agent: from ? from.userAgent.slice(0, USER_AGENT_LENGTH) : null,

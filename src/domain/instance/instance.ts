@@ -19,6 +19,7 @@ import { makeUsage } from './usage.ts'
 
 export {
   makeAudit,
+  UNNAMED_ACTORS,
   type Audit,
   type AuditActor,
   type AuditEvent,

@@ -5,7 +5,7 @@ import { UPLOAD_BATCH } from '../../contract/limits.ts'
 import { accountById, accountByName, updateAccount } from '../../storage/accounts/accounts.ts'
 import { markImport, renewImport, unmarkImport } from '../../storage/accounts/imports.ts'
 import type { Reader } from '../../storage/engine/database.ts'
-import { normalName, readUsername } from '../accounts/accounts.ts'
+import { assertNotReserved, normalName, readUsername } from '../accounts/accounts.ts'
 import type { FileEntry } from '../files/files.ts'
 import { examine, type Contained } from './examine.ts'
 import type { ImportParts } from './parts.ts'
@@ -47,6 +47,7 @@ export const makeImport = (parts: ImportParts) => ({
   async planImport(open: Open, options: ImportOptions = {}): Promise<ImportPlan> {
     const contained = await examine(open())
     const username = readUsername(options.username ?? contained.account.username)
+    assertNotReserved(username)
     const unfinished = await leftoverOf(parts, username)
     await assertRoom(parts, contained, username, options)
     return {

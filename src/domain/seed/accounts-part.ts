@@ -1,7 +1,7 @@
 import { readablePassword } from '../../base/random.ts'
 import { formatSize } from '../../base/sizes.ts'
 import type { Account } from '../../storage/accounts/accounts.ts'
-import { assertNewPassword, normalName, type NewUser } from '../accounts/accounts.ts'
+import { assertNewPassword, assertNotReserved, normalName, type NewUser } from '../accounts/accounts.ts'
 import { quotaBytes } from './check.ts'
 import { hashOf, personOf, remember, seededBefore, SourceError } from './seed-context.ts'
 import type { Item, Part, Person, Planning, SeedProgress } from './seed-context.ts'
@@ -48,6 +48,8 @@ async function taskFor(planning: Planning, user: SeedUser, path: Path): Promise<
   const display_name = user.display_name?.trim()
   const quota = user.quota === undefined ? undefined : quotaBytes(user.quota)
   if (!account) {
+    const reserved = objection(() => assertNotReserved(person.username))
+    if (reserved !== undefined) planning.problems.push({ path: [...path, 'username'], message: reserved })
     const create: NewUser = {
       username: user.username,
       password: '',

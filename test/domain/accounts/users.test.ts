@@ -61,6 +61,8 @@ describe('a new user', () => {
     'ada/..',
     'a@b',
     'x'.repeat(65),
+    'system',
+    'Anonymous',
   ])('cannot be called %j', async (username) => {
     const { accounts, database } = await makeWorld()
     const refused = await refusal(accounts.create({ username, password: PASSWORD }))

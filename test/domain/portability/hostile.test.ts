@@ -392,6 +392,9 @@ describe('an account', () => {
     ).rejects.toMatchObject({
       code: 'bad_request',
     })
+    await expect(server.domain.portability.planImport(readable(good), { username: 'system' })).rejects.toMatchObject({
+      code: 'bad_request',
+    })
     await expect(
       imported(server, archiveOf([], { account: { ...ACCOUNT, display_name: 'a\u001b[31m' } })),
     ).rejects.toMatchObject({ code: 'bad_request' })

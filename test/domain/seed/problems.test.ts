@@ -43,6 +43,11 @@ describe('a seed is refused with the place of', () => {
       `users:\n  - ${ADA}}\n  - {▸username: ADA, generate: true}\n`,
       ['users[1].username: is that of users[0] too'],
     ],
+    [
+      'a name of the audit log',
+      'users:\n  - {▸username: System, generate: true}\n',
+      ['users[0].username: the audit log uses the name "system" for others: choose another one'],
+    ],
     ['a role', user('▸role: root'), [`users[0].role: must be user or admin`]],
     ['a quota', user('▸quota: -5'), [`users[0].quota: must be a size such as 10GB`]],
     [
