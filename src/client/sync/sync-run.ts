@@ -152,7 +152,7 @@ async function runOnce(options: SyncOptions, done: Done[]): Promise<Summary> {
 
 async function finish({ stateFolder, clock }: SyncOptions, root: Root, state: State, summary: Summary): Promise<void> {
   await rememberRun(root, stateFolder)
-  await emptyTrash(root.path, clock.now())
+  await emptyTrash(root.path, state, clock.now())
   forgetResolvedConflicts(root.path, state)
   state.set('last_run', { ...summary, at: clock.now() })
   if (state.get('last_failure')) state.set('last_failure', null)

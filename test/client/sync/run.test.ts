@@ -127,6 +127,26 @@ test('the trash is emptied after 30 days', async () => {
   expect(readdirSync(trash)).toEqual([])
 })
 
+test('a clock that jumps ahead does not empty the trash', async () => {
+  const { root, server, sync, time } = await makeBench()
+  write(root, 'a.txt', 'a')
+  write(root, 'b.txt', 'b')
+  await sync()
+  server.remove('/a.txt')
+  await sync()
+  const right = time.now
+  for (const hours of [0, 1, 23]) {
+    time.now = right + 40 * 86_400_000 + hours * 3_600_000
+    await sync()
+  }
+  expect(readdirSync(join(root, '.svc', 'trash'))).toHaveLength(1)
+  time.now = right + 2 * 86_400_000
+  await sync()
+  time.now += 40 * 86_400_000
+  await sync()
+  expect(readdirSync(join(root, '.svc', 'trash'))).toHaveLength(1)
+})
+
 test('where both sides edited, the server keeps the path and the local edit becomes a conflict copy on both sides', async () => {
   const { root, server, sync } = await makeBench()
   write(root, 'd/plan.txt', 'first')
