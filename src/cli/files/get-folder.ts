@@ -42,16 +42,21 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
   }
   const progress = makeProgress({ label: nameOf(remote) || '/', total: files.reduce((sum, { size }) => sum + size, 0) })
   const cleared = new Set<string>()
+  const done = makeDoneFiles()
   for (const { path, size, sha256 } of files) {
     if (!isRepresentable(path)) {
       summary.skip(path, 'this machine does not allow its name')
       continue
     }
     const target = toLocalPath(local, inside(path))
-    const existing = await stateOf(target)
+    const other = await done.find(target)
+    const existing = other === undefined ? await stateOf(target) : undefined
     const isSame = existing?.size === size && existing.sha256 === (sha256 ?? (await remoteHash(api, path)))
-    if (isSame) summary.unchanged()
-    else if (existing && !existing.isFile) summary.skip(path, `${target} is not a regular file`)
+    if (other !== undefined) summary.skip(path, `${target} already holds ${other}`)
+    else if (isSame) {
+      summary.unchanged()
+      await done.add(target, path)
+    } else if (existing && !existing.isFile) summary.skip(path, `${target} is not a regular file`)
     else if (existing && !force) summary.skip(path, `${target} exists with other content (--force replaces it)`)
     else {
       try {
@@ -61,6 +66,7 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
         const { content, mtime } = await withRetry(() => download(api, path), retry)
         await streamDurably(target, content, { replace: force, mtime, temporary: unfinishedName('download') })
         summary.transferred(size)
+        await done.add(target, path)
       } catch (error) {
         // The file was deleted or damaged since it was listed: continue with the others.
         if (!isFault(error)) throw error
@@ -73,11 +79,33 @@ export async function getFolder({ io, api, remote, local, force }: GetFolder): P
   return summary.report(io, 'Downloaded', local, { path: remote, local })
 }
 
+/** Remembers which files on this machine a download is done with, by their identity: names that differ in case can be one file. */
+function makeDoneFiles() {
+  const paths = new Map<string, string>()
+  const keyOf = async (file: string): Promise<string | undefined> => {
+    const found = await stat(file, { bigint: true }).catch(ignoreMissing)
+    // A hard link is another name of the same file, and replacing it leaves the others.
+    return found?.nlink === 1n && found.ino !== 0n ? `${found.dev}:${found.ino}` : undefined
+  }
+  return {
+    /** The path of the account that a file already holds. */
+    async find(file: string): Promise<string | undefined> {
+      const key = paths.size === 0 ? undefined : await keyOf(file)
+      return key === undefined ? undefined : paths.get(key)
+    },
+    async add(file: string, path: string): Promise<void> {
+      const key = await keyOf(file)
+      if (key !== undefined) paths.set(key, path)
+    },
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error
+}
+
 async function stateOf(path: string): Promise<{ isFile: boolean; size?: number; sha256?: string } | undefined> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-    return undefined
-  })
+  const found = await stat(path).catch(ignoreMissing)
   if (!found?.isFile()) return found && { isFile: false }
   const file = await open(path, 'r')
   try {

@@ -27,6 +27,8 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
   const retry = retryOptions(io)
   const { files } = await withRetry(() => readTree(api, remote), retry)
   const existing = new Map(files.map((file) => [file.path.normalize('NFC'), file]))
+  /** The local files that were uploaded or unchanged, by path of the account: there, Unicode normal forms are one name. */
+  const done = new Map<string, string>()
   const summary = makeTransferSummary()
   const progress = makeProgress({ label: nameOf(remote), total: undefined })
 
@@ -44,18 +46,22 @@ export async function putFolder({ io, api, local, remote, noClobber }: PutFolder
   }
 
   async function file(source: string, path: string): Promise<void> {
+    const key = path.normalize('NFC')
+    const other = done.get(key)
+    if (other !== undefined) return summary.skip(source, `${path} already holds ${other}`)
     const handle = await open(source, 'r')
     try {
       const found = await measure(handle)
-      const known = existing.get(path.normalize('NFC'))
+      const known = existing.get(key)
       const isSame =
         known?.size === found.size && (known.sha256 ?? (await remoteHash(api, known.path))) === found.sha256
+      if (!isSame && known !== undefined && noClobber) return summary.skip(source, `${path} exists with other content`)
       if (isSame) summary.unchanged()
-      else if (known !== undefined && noClobber) summary.skip(source, `${path} exists with other content`)
       else {
         await withRetry(() => upload(api, path, found, { ifAbsent: noClobber, sent: progress.add }), retry)
         summary.transferred(found.size)
       }
+      done.set(key, source)
     } catch (error) {
       // The error concerns this file alone, unlike a full quota: continue with the others.
       if (!isFault(error) || !['exists', 'bad_path', 'precondition_failed'].includes(error.code)) throw error
