@@ -213,8 +213,12 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
   let limits: Limits | undefined
   const { throttle } = makeThrottle({ limits: () => limits ?? {}, calls: {}, clock, sleep, signal })
   let at: FeedPosition | undefined
+  /** Positions of runs that the server no longer continues from; a paused folder keeps its own. */
+  const outdated = new WeakSet<FeedPosition>()
+  const positions = (): FeedPosition[] => watched.flatMap((each) => each.at() ?? [])
   for (;;) {
-    const newest = watched.flatMap((each) => each.at() ?? []).reduce<FeedPosition | undefined>(later, undefined)
+    const current = positions().filter((each) => !outdated.has(each))
+    const newest = (current.length > 0 ? current : positions()).reduce<FeedPosition | undefined>(later, undefined)
     at = newest && (at === undefined || at.epoch !== newest.epoch || at.cursor < newest.cursor) ? newest : at
     if (!at) {
       await sleep(200, signal)
@@ -244,6 +248,7 @@ async function listen(parts: Parts, watched: readonly Watched[]): Promise<never>
       if (isTemporary(error)) await connectivity.backOff(error)
       else if (isFault(error, 'epoch_mismatch') || isFault(error, 'cursor_expired')) {
         // The runs handle it; then there is a new position to poll from.
+        for (const each of positions()) if (each.epoch === at.epoch) outdated.add(each)
         at = undefined
         for (const each of watched) each.news()
         await sleep(HELD_MS, signal)

@@ -9,8 +9,11 @@ import { makeReplicaWatch } from '../../../src/client/sync/replica-watch.ts'
 import type { Line } from '../../../src/client/replica/exchange.ts'
 import { rememberAccount, replicaFile } from '../../../src/client/replica/replica-file.ts'
 import { openReplica } from '../../../src/client/replica/replica.ts'
+import type { FeedPosition } from '../../../src/client/sync/remote/remote-listing.ts'
 import { note } from '../replica/bench.ts'
 import { NOW, temporaryFolder } from './bench.ts'
+
+const START: FeedPosition = { cursor: 1, epoch: 'e' }
 
 type Rows = NonNullable<WatchOptions['rows']>
 
@@ -37,37 +40,50 @@ interface Watching {
   /** Tables that each page has changes of. */
   changed?: string[]
   clock?: (elapsed: () => number) => Clock
+  /** The feed positions of the folders; all but the last are paused after it. The server is in the epoch of the last. */
+  heard?: FeedPosition[]
 }
 
 /** Watches a folder until so many polls were made. Pushes are refused. */
-async function watch({ rowsOf, polls, changed = [], clock = (elapsed) => ({ now: elapsed }) }: Watching) {
+async function watch({
+  rowsOf,
+  polls,
+  changed = [],
+  clock = (elapsed) => ({ now: elapsed }),
+  heard = [START],
+}: Watching) {
   const stop = new AbortController()
   onTestFinished(() => stop.abort())
   const events: WatchEvent[] = []
   const cursors: unknown[] = []
   let runs = 0
   let elapsed = 0
-  let reached = 1
-  const call = async (action: { name: string }, params: { cursor?: number }): Promise<unknown> => {
+  let reached = 0
+  const roots = heard.map(() => temporaryFolder())
+  const call = async (action: { name: string }, params: Partial<FeedPosition>): Promise<unknown> => {
     if (action.name === 'push') throw fault('maintenance')
     if (action.name !== 'delta') return { limits: {} }
     cursors.push(params.cursor)
     if (cursors.length === polls) stop.abort(new Error('stopped by the test'))
     await nextTurn()
     stop.signal.throwIfAborted()
+    if (params.epoch !== heard.at(-1)!.epoch) throw fault('epoch_mismatch')
     const changes = changed.map((table) => ({ table }))
     const cursor = params.cursor! + 1
     if (changes.length > 0) reached = cursor
-    return { changes, cursor, has_more: false, server_id: 'server', epoch: 'e' }
+    return { changes, cursor, has_more: false, server_id: 'server', epoch: params.epoch }
   }
   const api = { url: account.url, call } as unknown as Api
   const rows = await rowsOf?.({ api, throttle: (_, request) => request(), signal: stop.signal })
   const watching = watchRoots({
-    roots: [temporaryFolder()],
+    roots,
     api,
-    run: (_, heard) => {
+    run: (root, onPosition) => {
       runs += 1
-      heard({ cursor: reached, epoch: 'e' })
+      const { cursor, epoch } = heard[roots.indexOf(root)]!
+      const isPaused = root !== roots.at(-1)
+      if (!isPaused || runs <= roots.length) onPosition({ cursor: Math.max(cursor, reached), epoch })
+      if (isPaused) return Promise.reject(new Error('The folder is in doubt.'))
       return Promise.resolve({ skipped: [] as Summary['skipped'] } as Summary)
     },
     clock: clock(() => NOW + elapsed),
@@ -112,4 +128,13 @@ test('a clock that is set back does not put off the runs that follow changes', a
   const { cursors, runs } = await watch({ polls: 4, changed: ['svc_files'], clock })
   expect(cursors).toEqual([1, 2, 3, 4])
   expect(runs).toBeGreaterThanOrEqual(4)
+})
+
+test('a paused folder that does not know of a restore does not keep the others from following the feed', async () => {
+  const heard = [
+    { cursor: 1_000, epoch: 'before' },
+    { cursor: 5, epoch: 'after' },
+  ]
+  const { cursors } = await watch({ polls: 4, heard })
+  expect(cursors).toEqual([1_000, 5, 6, 7])
 })
