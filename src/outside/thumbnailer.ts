@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
@@ -30,8 +30,9 @@ interface WaitingJob extends ThumbnailJob {
 interface Limits {
   /** Largest image. */
   pixels: number
-  /** Memory of a process, bytes. */
+  /** Memory of a process, bytes, and what measures it. */
   memory: number
+  memoryOf: (pid: number) => Promise<number>
   /** Time of an image, ms; and that of a process without work, after which it ends. */
   timeMs: number
   idleMs: number
@@ -44,6 +45,7 @@ interface Limits {
 const STANDARD: Limits = {
   pixels: 100_000_000,
   memory: 512 * 1_048_576,
+  memoryOf: memoryOfTree,
   timeMs: 15_000,
   idleMs: 60_000,
   processes: Math.min(4, Math.max(1, availableParallelism() >> 1)),
@@ -60,6 +62,9 @@ const SHARE_OF_DRAWING = 0.1
 const START_MS = 60_000
 /** Interval of memory checks, ms. */
 const CHECK_MS = 50
+
+/** Signals of a crash. Others come from outside: from a kernel that is short of memory, or from an administrator. */
+const CRASHES = new Set(['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'])
 
 const findSharp = (): string | undefined => {
   try {
@@ -88,10 +93,7 @@ export function makeThumbnailer({
   async function work(decoder: Decoder, { resolve, reject, ...job }: WaitingJob): Promise<void> {
     running.add(decoder)
     try {
-      const made = await decoder.decode(job)
-      // What ended with the server says nothing about the image.
-      if (isClosed) throw new Busy('The server is stopping.')
-      resolve(made)
+      resolve(await decoder.decode(job))
     } catch (error) {
       if (error instanceof Unavailable) isBroken = true
       reject(error)
@@ -148,21 +150,27 @@ interface Decoder {
   kill(): void
 }
 
-/** Kills a process that exceeds its time or memory during some work. */
+/** Does some work of a process, and calls `exceeded` if it takes too much time or memory. */
 async function bounded<T>(
-  child: ChildProcess,
-  { memory, timeMs }: Pick<Limits, 'memory' | 'timeMs'>,
+  pid: number,
+  { memory, memoryOf, timeMs }: Pick<Limits, 'memory' | 'memoryOf' | 'timeMs'>,
+  exceeded: () => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  const kill = () => void child.kill('SIGKILL')
-  const check = async () => {
-    if ((await memoryOfTree(child.pid ?? 0)) > memory) kill()
+  let isDone = false
+  // Measuring takes time: the process may have other work by then.
+  const stop = () => {
+    if (!isDone) exceeded()
   }
-  const timer = setTimeout(kill, timeMs)
-  const watch = setInterval(() => void check().catch(kill), CHECK_MS)
+  const check = async () => {
+    if ((await memoryOf(pid)) > memory) stop()
+  }
+  const timer = setTimeout(stop, timeMs)
+  const watch = setInterval(() => void check().catch(stop), CHECK_MS)
   try {
     return await work()
   } finally {
+    isDone = true
     clearTimeout(timer)
     clearInterval(watch)
   }
@@ -184,38 +192,44 @@ async function send({ read, size, edge }: ThumbnailJob, to: Writable, ended: Pro
   return first !== undefined && !BITMAPS.has(first)
 }
 
-function openDecoder(sharp: string, { pixels, memory, timeMs, idleMs }: Limits): Decoder {
+function openDecoder(sharp: string, { pixels, memory, memoryOf, timeMs, idleMs }: Limits): Decoder {
   const args = ['--max-old-space-size=64', '-e', `(${thumbnailProcess.toString()})()`, sharp, String(pixels)]
   const child = spawn(process.execPath, args, { env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] })
-  /** Whether it ended by itself at once: then sharp could not be loaded. */
-  let hasFailed = false
+  /** Why it ended or is about to: sharp could not be loaded, its image was too much for it, or neither. */
+  let ending: 'unusable' | 'costly' | 'killed' | undefined
   let hasAnswered = false
-  let isAlive = true
   let resting: NodeJS.Timeout | undefined
   let onIdle = (): void => {}
   const ended = new Promise<undefined>((resolve) => {
-    const end = (code?: number | null) => {
-      hasFailed = typeof code === 'number' && !hasAnswered
-      isAlive = false
+    const end = (how: typeof ending) => {
+      ending ??= how
       clearTimeout(resting)
       onIdle()
       resolve(undefined)
     }
-    child.once('error', () => end())
-    child.once('exit', end)
+    child.once('error', () => end('killed'))
+    child.once('exit', (code, signal) => {
+      if (code !== null) end(hasAnswered ? 'costly' : 'unusable')
+      else end(CRASHES.has(signal!) ? 'costly' : 'killed')
+    })
   })
   // A process that ended breaks the pipe; `ended` tells.
   child.stdin.on('error', () => undefined)
-  const kill = (): void => void child.kill('SIGKILL')
+  function kill(why: 'costly' | 'killed'): void {
+    ending ??= why
+    child.kill('SIGKILL')
+  }
+  const exceeded = () => kill('costly')
 
   let answer = Buffer.alloc(0)
   async function receive(): Promise<Buffer | Refusal> {
     while (answer.length < 8 || answer.length < 8 + answer.readUInt32LE()) {
       const piece = child.stdout.read() as Buffer | null
       if (piece) answer = Buffer.concat([answer, piece])
-      else if (!isAlive && (hasFailed || child.pid === undefined))
+      else if (ending === 'unusable')
         throw new Unavailable('sharp could not be started: run "npm install" again, or remove it.')
-      else if (!isAlive) return 'costly'
+      else if (ending === 'killed') throw new Busy('The process for thumbnails was ended.')
+      else if (ending === 'costly') return 'costly'
       else await Promise.race([once(child.stdout, 'readable').catch(() => undefined), ended])
     }
     hasAnswered = true
@@ -226,7 +240,8 @@ function openDecoder(sharp: string, { pixels, memory, timeMs, idleMs }: Limits):
   }
 
   async function started(): Promise<void> {
-    if (!Buffer.isBuffer(await bounded(child, { memory: Infinity, timeMs: START_MS }, receive)))
+    const within = { memory: Infinity, memoryOf, timeMs: START_MS }
+    if (!Buffer.isBuffer(await bounded(child.pid ?? 0, within, exceeded, receive)))
       throw new Busy('The process for thumbnails did not start.')
   }
   const ready = started()
@@ -240,23 +255,23 @@ function openDecoder(sharp: string, { pixels, memory, timeMs, idleMs }: Limits):
       await ready
       // A slow store is not the fault of the image.
       const isDrawing = await send(job, child.stdin, ended).catch((error: unknown) => {
-        kill()
+        kill('killed')
         throw error
       })
-      const within = { memory, timeMs: isDrawing ? timeMs * SHARE_OF_DRAWING : timeMs }
-      return bounded(child, within, receive)
+      const within = { memory, memoryOf, timeMs: isDrawing ? timeMs * SHARE_OF_DRAWING : timeMs }
+      return bounded(child.pid ?? 0, within, exceeded, receive)
     },
-    isAlive: () => isAlive,
+    isAlive: () => ending === undefined,
     rest(left) {
       child.unref()
       onIdle = left
       resting = setTimeout(() => {
         // First of all it gets no more work.
         left()
-        kill()
+        kill('killed')
       }, idleMs)
       resting.unref()
     },
-    kill,
+    kill: () => kill('killed'),
   }
 }
