@@ -311,6 +311,20 @@ describe('a prepared query', () => {
     expect(await database.snapshot((at) => byName(at, { name: 'a', least: 0 }))).toHaveLength(1)
   })
 
+  test('gives its limit as an expression, for which SQLite does not prepare the statement again', async () => {
+    const { database, read } = await world()
+    await database.write('instance', async (tx) => {
+      for (const name of ['a', 'b', 'c']) await add(tx, name)
+    })
+    const few = prepared<{ limit: number }, Item>(({ q: any, p }) =>
+      (any as unknown as Kysely<{ items: Item }>).selectFrom('items').selectAll().orderBy('id').limit(p.limit),
+    )
+    for (const limit of [2, 0, 1, 5]) expect(await few(read, { limit })).toHaveLength(Math.min(limit, 3))
+    const { sql: text } = q(read).selectFrom('items').selectAll().limit(1).offset(2).compile()
+    expect(text).toBe('select * from "items" limit 0 + ? offset ?')
+    expect(await q(read).selectFrom('items').select('name').limit(1).offset(2).execute()).toEqual([{ name: 'c' }])
+  })
+
   test('takes values for values, never for SQL', async () => {
     const { database, read } = await world()
     await database.write('instance', (tx) => add(tx, "x' or '1'='1"))

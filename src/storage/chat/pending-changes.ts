@@ -110,7 +110,7 @@ const pendingQuery = prepared<{ room: number; after: number; since: number; upTo
           where room_id = ${room} and deleted_at > ${after} and deleted_at <= ${upTo}
         union all select 'svc_rooms', id, 0, renamed_at from rooms
           where id = ${room} and renamed_at > ${since} and renamed_at <= ${upTo}
-        order by at limit ${limit}`.compile(q),
+        order by at limit 0 + ${limit}`.compile(q),
   }),
 )
 
@@ -123,7 +123,7 @@ async function presentIn(tx: Writer, users: number[], ids: number[]): Promise<Se
     .where('user_id', 'in', users)
     .where('tbl', '=', 'svc_messages')
     .where('row_id', 'in', ids)
-    .where('deleted', '=', 0)
+    .where('deleted', '=', sql.lit(0))
     .execute()
   return new Set(rows.map(({ user_id, row_id }) => `${user_id} ${row_id}`))
 }

@@ -45,7 +45,7 @@ export async function forgettable(on: Reader, before: number): Promise<{ tombsto
   const tombstones = await on.q
     .selectFrom('changes')
     .select(({ fn }) => fn.countAll().as('count'))
-    .where('deleted', '=', 1)
+    .where('deleted', '=', sql.lit(1))
     .where('changed_at', '<', before)
     .executeTakeFirstOrThrow()
   const messages = await on.q

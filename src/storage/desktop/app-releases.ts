@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { first, prepared, type Reader, type Writer } from '../engine/database.ts'
 import type { AppFileRow, AppReleaseRow } from '../engine/desktop-rows.ts'
 
@@ -24,7 +25,7 @@ export async function currentReleases(on: Reader): Promise<Map<number, StoredRel
   const rows = await on.q
     .selectFrom('app_releases')
     .select(['id', 'app_id', 'version', 'sha256', 'is_current', 'installed_at'])
-    .where('is_current', '=', 1)
+    .where('is_current', '=', sql.lit(1))
     .execute()
   return new Map(rows.map(({ app_id, ...release }) => [app_id, release]))
 }

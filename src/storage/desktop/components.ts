@@ -26,7 +26,7 @@ const activeQuery = prepared<{ user: number }, StoredComponent>(({ q, p }) =>
     .selectFrom('components')
     .select(shown)
     .where('user_id', '=', p.user)
-    .where('is_active', '=', 1)
+    .where('is_active', '=', sql.lit(1))
     .orderBy('component_id'),
 )
 
@@ -38,7 +38,7 @@ const activeOneQuery = prepared<{ user: number; component: string }, StoredCompo
     .select(shown)
     .where('user_id', '=', p.user)
     .where('component_id', '=', p.component)
-    .where('is_active', '=', 1),
+    .where('is_active', '=', sql.lit(1)),
 )
 
 export const activeComponent = (on: Reader, user: number, component: string): Promise<StoredComponent | undefined> =>
@@ -180,7 +180,7 @@ export async function deactivate(tx: Writer, user: number, component?: string): 
     .updateTable('components')
     .set({ is_active: 0 })
     .where('user_id', '=', user)
-    .where('is_active', '=', 1)
+    .where('is_active', '=', sql.lit(1))
     .$if(component !== undefined, (query) => query.where('component_id', '=', component!))
     .returning('id')
     .execute()
@@ -207,7 +207,7 @@ export async function insertProfile(
         .selectFrom('components')
         .select(({ lit }) => [lit(id).as('profile_id'), 'component_id', 'component_type', 'code', 'metadata'])
         .where('user_id', '=', user)
-        .where('is_active', '=', 1),
+        .where('is_active', '=', sql.lit(1)),
     )
     .returning('component_id')
     .execute()

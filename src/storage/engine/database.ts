@@ -203,6 +203,7 @@ const filled = <R>(compiled: CompiledQuery<R>, rows: readonly Values[]): Compile
 /**
  * A query compiled once and run with different values, several times faster than compiling it each time. `build` gets a
  * placeholder for every value: `prepared<{ id: number }, Row>(({ q, p }) => q.selectFrom(…).where('id', '=', p.id))`.
+ * Values that a partial index names are literals (`sql.lit(1)`): SQLite would plan the query anew for each value.
  */
 export function prepared<V extends Values, R>(
   build: (parts: { q: Kysely<Tables>; p: V }) => Compilable<R>,

@@ -170,7 +170,11 @@ async function excessOf(on: Reader, user: number, max: number): Promise<number |
     const { dead, first } = rows[0]!
     if (first === null) return undefined
     if (kept + Number(dead) > max) {
-      const newest = on.q.selectFrom('changes').select('seq').where('user_id', '=', user).where('deleted', '=', 1)
+      const newest = on.q
+        .selectFrom('changes')
+        .select('seq')
+        .where('user_id', '=', user)
+        .where('deleted', '=', sql.lit(1))
       const excess = newest.where('seq', '<', before).orderBy('seq', 'desc').limit(1)
       return (await excess.offset(max - kept).executeTakeFirstOrThrow()).seq
     }

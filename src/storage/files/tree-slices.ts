@@ -231,7 +231,7 @@ const awaitedQuery = prepared<{ parent: number; key: string }, { id: number }>((
     .select('n.id')
     .where('n.parent_id', '=', p.parent)
     .where('n.name_key', '=', p.key)
-    .where('t.state', '=', 'reviving')
+    .where('t.state', '=', sql.lit('reviving'))
     .limit(1),
 )
 

@@ -155,7 +155,7 @@ export function sqliteSearchIndex(file: string): SearchIndex {
         const match = `${conjunction(all)}${not ? ` NOT (${conjunction(not)})` : ''}`
         const sql = `select d.id, d.key from terms join documents d on d.id = terms.rowid
           where terms match ? and terms.rowid < ? and d.scope in (select value from json_each(?))
-          order by terms.rowid desc limit ?`
+          order by terms.rowid desc limit 0 + ?`
         return (await from.run({ sql, values: [match, before, JSON.stringify(scopes), limit] })) as Hit[]
       }),
     scopes: () =>
@@ -165,7 +165,7 @@ export function sqliteSearchIndex(file: string): SearchIndex {
       }),
     removeSome: (scope) =>
       on(async (from) => {
-        const sql = 'select key from documents where scope = ? limit ?'
+        const sql = 'select key from documents where scope = ? limit 0 + ?'
         const keys = (await from.run({ sql, values: [scope, REMOVALS_AT_ONCE] })) as { key: number }[]
         if (keys.length > 0) await from.run(...keys.flatMap(({ key }) => removal(key)))
         return keys.length === REMOVALS_AT_ONCE
