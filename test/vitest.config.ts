@@ -40,7 +40,7 @@ const exploring = [
   'test/domain/instance/storage-check.test.ts',
   'test/domain/portability/hostile.test.ts',
   'test/http/{ack-order,addresses,admin-backups,crash,disk-bound.property,filesystem-feed,filling-trees,killed-trees}.test.ts',
-  'test/http/{large-trees,limiter.property,long-reads,removal-slices,soundness}.test.ts',
+  'test/http/{large-trees,limiter.property,long-reads,removal-slices,silent-bucket,soundness}.test.ts',
   'test/http/assistant/{model-errors,strange-models}.test.ts',
   'test/package/{debian,install,walks}.test.ts',
   'test/storage/backups/{page-stream,stream-ends}.test.ts',

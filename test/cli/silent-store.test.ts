@@ -36,6 +36,6 @@ test.each([
   const end = ended(command)
   await Promise.race([asked, end])
   command.kill('SIGTERM')
-  // Silence is taken for a lost connection after a minute, five times.
+  // Silence is taken for a lost connection after 20 seconds, twice.
   expect(await end).toEqual({ code: 130, stdout: '', stderr: 'svc: Interrupted.\n' })
 })

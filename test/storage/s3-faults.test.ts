@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -10,7 +10,7 @@ import type { BlobStore } from '../../src/storage/contents/blobs/blobs.ts'
 import { parseS3Location } from '../../src/storage/contents/blobs/s3-location.ts'
 import { ConnectionLost, fromS3Error } from '../../src/storage/contents/blobs/s3-errors.ts'
 import { makeRequests } from '../../src/storage/contents/blobs/s3-request.ts'
-import { openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
+import { defaults, openS3, type S3Tuning } from '../../src/storage/contents/blobs/s3.ts'
 import { bytesOf, chunked, filesBelow, sha256Of } from '../support/contents.ts'
 import { s3Keys, s3OfFile } from '../support/s3.ts'
 import { lineOfTest, type Asked, type Fate } from '../support/s3-line.ts'
@@ -132,6 +132,78 @@ describe('a connection to an S3 store that breaks', () => {
     await asked
     await store.close()
     expect(await asking).toMatchObject({ message: 'The store is closed.' })
+  })
+})
+
+describe('an S3 store that falls silent', () => {
+  const SILENCE = 300
+  const MIB_AND_MORE = bytesOf(2.5 * MIB)
+
+  /** A store with short times, and how often it was asked for what since it fell silent: with `isLast`. */
+  async function silent(isLast: (asked: Asked) => boolean) {
+    const { silentTries, tries } = defaults
+    const short = { silence: SILENCE, completion: SILENCE, single: MIB, part: MIB }
+    const way = await world({ ...short, tries, ...(silentTries !== undefined && { silentTries }) })
+    let isSilent = false
+    const askedFor: Record<string, number> = {}
+    way.line.decide((asked) => {
+      isSilent ||= isLast(asked)
+      if (!isSilent) return undefined
+      const part = new URL(asked.url, way.line.url).searchParams.get('partNumber')
+      const name = part === null ? asked.method : `${asked.method} ${part}`
+      askedFor[name] = (askedFor[name] ?? 0) + 1
+      return { silence: true }
+    })
+    return { ...way, askedFor }
+  }
+
+  test.each([
+    ['is sent a content', bytesOf(1_000), by('PUT'), { PUT: 2 }],
+    ['is asked for the markers of removals', bytesOf(1_000), by('GET', 'list-type'), { GET: 2 }],
+    ['is asked for what it was sent', bytesOf(1_000), by('HEAD'), { HEAD: 2 }],
+    ['begins an upload', MIB_AND_MORE, by('POST', 'uploads'), { POST: 2 }],
+    ['is sent parts', MIB_AND_MORE, by('PUT'), { 'PUT 1': 2, 'PUT 2': 2, 'PUT 3': 2, DELETE: 1 }],
+    ['joins the parts', MIB_AND_MORE, by('POST', 'uploadId'), { POST: 1, DELETE: 1 }],
+  ])('while it %s is given up before more than three silences are over', async (_, content, isLast, expected) => {
+    const { put, askedFor, scratch } = await silent(isLast)
+    await expect(put(content)).rejects.toThrow(Busy)
+    expect(askedFor).toEqual(expected)
+    expect(await filesBelow(scratch)).toEqual([])
+  })
+
+  test('while it answers is given up as soon', async () => {
+    const { line, store, put } = await world({ silence: SILENCE })
+    const { sha256 } = await put(bytesOf(MIB))
+    line.asked.length = 0
+    line.decide(() => ({ silenceAfter: 0 }))
+    await expect(bytes(store, sha256)).rejects.toThrow(/is silent|broke/)
+    expect(line.asked).toHaveLength(2)
+  })
+
+  test('is waited for longer while it joins parts', async () => {
+    const { line, put } = await world({ silence: SILENCE, completion: 20 * SILENCE, single: MIB, part: MIB })
+    let joined = 0
+    line.decide(async (asked) => {
+      if (!by('POST', 'uploadId')(asked)) return
+      joined += 1
+      await new Promise((resolve) => setTimeout(resolve, 3 * SILENCE))
+    })
+    await put(MIB_AND_MORE)
+    expect(joined).toBe(1)
+  })
+
+  test('is given up before proxies give this server up', async () => {
+    const { silence, silentTries = Infinity, completion } = defaults
+    const longest = Math.max(silentTries * silence, completion) + silence
+    for (const [file, limit] of [
+      ['templates/caddy/Caddyfile', /response_header_timeout (\d+)s/],
+      ['templates/compose-cluster/Caddyfile', /response_header_timeout (\d+)s/],
+      ['templates/nginx/svc.nginx.conf', /proxy_read_timeout (\d+)s/],
+    ] as const) {
+      const [, seconds] = limit.exec(await readFile(file, 'utf8'))!
+      // Ten seconds each for the transactions before and after.
+      expect.soft(longest + 20_000, file).toBeLessThan(Number(seconds) * 1_000)
+    }
   })
 })
 

@@ -11,6 +11,8 @@ export interface Fate {
   cutAfter?: number
   /** Breaks the connection after this many bytes of the response body. */
   cutAnswerAfter?: number
+  /** Never sends more than this many bytes of the response body. */
+  silenceAfter?: number
   /** The store executes the request, but its response is lost. */
   loseAnswer?: boolean
   /** Never responds. */
@@ -89,14 +91,16 @@ async function carry(to: string, request: IncomingMessage, response: ServerRespo
   response.writeHead(answer.statusCode!, { ...answer.headers, ...fate.headers })
   let given = 0
   for await (const part of answer as AsyncIterable<Buffer>) {
-    const rest = (fate.cutAnswerAfter ?? Infinity) - given
+    const rest = (fate.cutAnswerAfter ?? fate.silenceAfter ?? Infinity) - given
     given += part.length
     if (rest > part.length) {
       if (!response.write(part)) await room(response)
       if (response.destroyed) return void answer.destroy()
       continue
     }
-    response.write(part.subarray(0, rest), () => response.destroy())
+    response.write(part.subarray(0, rest), () => {
+      if (fate.silenceAfter === undefined) response.destroy()
+    })
     return
   }
   response.end()

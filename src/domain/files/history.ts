@@ -26,6 +26,16 @@ const PATIENCE = 20
 /** Time after which the history is summed up even if it did not grow, ms: limits may have changed. */
 const OUTDATED_MS = 60_000
 
+/** How long a request waits until what it released is removed, ms. */
+const RECLAIM_MS = 5_000
+
+/** Waits for a while; the work goes on afterwards. */
+async function briefly(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => (timer = setTimeout(resolve, RECLAIM_MS)))
+  await Promise.race([work, limit]).finally(() => clearTimeout(timer))
+}
+
 /** When the histories of accounts were summed up. */
 function makeSums() {
   const known = new Map<number, { at: number; next: number; isPostponed: boolean }>()
@@ -73,8 +83,8 @@ export function makeHistory({
     const quota = await quotaOf(database.read, user, allowance)
     const { bytes, entries } = await releasedBy(database.read, user)
     if (!(quota >= 0 && bytes > quota) && entries <= maxNodes) return
-    // A failure is left to the collector: the caller did nothing wrong.
-    await contents.reclaim(user).catch(() => undefined)
+    // A failure is left to the collector: the caller did nothing wrong. Who releases faster than the store removes waits a moment.
+    await briefly(contents.reclaim(user).catch(() => undefined))
   }
 
   /** Removes the oldest trash entry or some of the oldest versions. Returns false if there is nothing. */

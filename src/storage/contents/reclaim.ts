@@ -1,5 +1,5 @@
 import { SECOND } from '../../base/clock.ts'
-import { makeKeyedMutex } from '../../base/keyed-mutex.ts'
+import { makeSingleFlight } from '../../base/single-flight.ts'
 import type { BlobStore } from './blobs/blobs.ts'
 import { blobsAreGone, removeBlobs, removeUnneeded } from './collector.ts'
 import { collectorIsHeld } from './collector-holds.ts'
@@ -15,8 +15,6 @@ const YOUNGEST = 5 * SECOND
 
 /** Removes contents that an account released, without the collector's day of delay; not during a hold. */
 export function makeReclaim(database: Database, blobs: BlobStore) {
-  const inTurn = makeKeyedMutex<number>()
-
   /** Deletes the next rows; undefined when done. */
   async function removeRows(user: number): Promise<string[] | undefined> {
     const some = await someReleasedBy(database.read, user, SLICE)
@@ -44,5 +42,5 @@ export function makeReclaim(database: Database, blobs: BlobStore) {
     }
   }
 
-  return { reclaim: (user: number): Promise<void> => inTurn(user, () => reclaim(user)) }
+  return { reclaim: makeSingleFlight(reclaim).run }
 }

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import { Busy } from '../../../base/errors.ts'
 import type { S3Location } from './s3-location.ts'
 import type { S3Requests, S3Stream } from './s3-request.ts'
-import { isTransient, S3Failure, fromS3Error } from './s3-errors.ts'
+import { isTransient, ResponseTimeout, S3Failure, fromS3Error } from './s3-errors.ts'
 
 const READ_AHEAD = 512 * 1024
-/** Most consecutive interruptions without a byte between them. */
-const MAX_INTERRUPTIONS = 5
+/** Most consecutive interruptions without a byte between them, and most by silence, which takes long. */
+const MAX_INTERRUPTIONS = { all: 5, silent: 1 }
 
 export interface ObjectRange {
   sha256: string
@@ -77,7 +77,8 @@ async function* bytesOf(
       lastError = error
     }
     if (at > last) return
-    if (breaks >= MAX_INTERRUPTIONS) throw fromS3Error(place, lastError)
+    const { all, silent } = MAX_INTERRUPTIONS
+    if (breaks >= (lastError instanceof ResponseTimeout ? silent : all)) throw fromS3Error(place, lastError)
   }
 }
 

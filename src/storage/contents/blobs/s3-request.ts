@@ -25,6 +25,8 @@ export interface S3Request {
   /** Which failures to retry; all transient ones by default. */
   again?: (error: unknown) => boolean
   signal?: AbortSignal
+  /** Instead of the silence of the policy, ms. */
+  silence?: number
 }
 
 interface ResponseHead {
@@ -188,7 +190,7 @@ export function makeRequests(place: S3Location, policy: S3RetryPolicy, job?: Abo
   async function once(request: S3Request): Promise<S3Stream> {
     const body = typeof request.body === 'string' ? textBody(request.body, await sha256Of(request.body)) : request.body
     const { url, headers } = await signed(place, request, body)
-    const watching = watch(policy.silence, [closing.signal, request.signal])
+    const watching = watch(request.silence ?? policy.silence, [closing.signal, request.signal])
     const way = body && body.size > 0 ? outgoing(body, watching) : undefined
     watching.wait()
     try {

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import type { Hasher } from '../../../host/hasher.ts'
 import type { ReceivedBlob } from './receive-blob.ts'
 import type { S3Body, S3Requests } from './s3-request.ts'
-import { S3Failure } from './s3-errors.ts'
+import { isTransient, ResponseTimeout, S3Failure } from './s3-errors.ts'
 import { fieldsOf, partsXml } from './s3-xml.ts'
 
 const MIB = 1 << 20
@@ -19,6 +19,8 @@ export interface UploadSizes {
   single: number
   /** Bytes of a part; more if there would be too many parts. */
   part: number
+  /** Silence while the store joins the parts, ms: not every store sends white space meanwhile, as AWS does. */
+  completion: number
 }
 
 /** Bytes of each part of a content. */
@@ -59,11 +61,15 @@ const bodyOf = (file: FileHandle, from: number, size: number, sha256: string): S
 
 const isLost = (error: unknown): boolean => error instanceof S3Failure && error.code === 'NoSuchUpload'
 
+/** Fails at the first silence. */
+const unlessSilent = (error: unknown): boolean => isTransient(error) && !(error instanceof ResponseTimeout)
+
 interface Upload {
   requests: S3Requests
   key: string
   hasher: Hasher
   partSize: number
+  completion: number
 }
 
 /** Sends the parts, some concurrently; returns their ETags. If one fails, waits for the others. */
@@ -90,16 +96,25 @@ async function sendParts(upload: Upload, id: string, { file, size }: ReceivedBlo
 }
 
 async function sendInParts(upload: Upload, arrived: ReceivedBlob): Promise<void> {
-  const { requests, key } = upload
+  const { requests, key, completion } = upload
   const begun = await requests.ask({ method: 'POST', key, query: { uploads: '' } })
   const id = fieldsOf(begun.text, 'InitiateMultipartUploadResult')?.['UploadId']
   if (!id) throw new S3Failure('The store began an upload and did not name it.', 200, '')
   try {
     const etags = await sendParts(upload, id, arrived)
-    await requests.ask({ method: 'POST', key, query: { uploadId: id }, body: partsXml(etags) })
+    const body = partsXml(etags)
+    await requests.ask({
+      method: 'POST',
+      key,
+      query: { uploadId: id },
+      body,
+      silence: completion,
+      again: unlessSilent,
+    })
   } catch (error) {
     // Parts of an unfinished upload would be stored, and billed, forever.
-    if (!isLost(error)) await requests.ask({ method: 'DELETE', key, query: { uploadId: id } }).catch(() => undefined)
+    const ending = { method: 'DELETE', key, query: { uploadId: id }, again: unlessSilent } as const
+    if (!isLost(error)) await requests.ask(ending).catch(() => undefined)
     throw error
   }
 }
@@ -109,7 +124,7 @@ export async function send(
   requests: S3Requests,
   key: string,
   arrived: ReceivedBlob,
-  { single, part }: UploadSizes,
+  { single, part, completion }: UploadSizes,
   hasher: Hasher,
 ): Promise<void> {
   const { file, size, sha256 } = arrived
@@ -120,7 +135,7 @@ export async function send(
   const partSize = partSizeOf(size, part)
   for (let round = 1; ; round += 1) {
     try {
-      return await sendInParts({ requests, key, hasher, partSize }, arrived)
+      return await sendInParts({ requests, key, hasher, partSize, completion }, arrived)
     } catch (error) {
       // Also after CompleteMultipartUpload was repeated because the first response was lost: then it succeeded.
       if (round >= BEGINNINGS || !isLost(error)) throw error

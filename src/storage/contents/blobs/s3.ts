@@ -23,10 +23,13 @@ export interface S3Tuning extends S3RetryPolicy, UploadSizes {
   checks: number
 }
 
-const defaults: S3Tuning = {
+/** A request fails before the proxies in front of this server give it up (120 s), whatever it waits for. */
+export const defaults: S3Tuning = {
   tries: 5,
   pause: 200,
-  silence: 60_000,
+  silence: 20_000,
+  silentTries: 2,
+  completion: 60_000,
   single: 64 * MIB,
   part: 32 * MIB,
   page: 1_000,
