@@ -141,12 +141,24 @@ test('a message that cannot be sent waits, survives a reload, and arrives once',
   await frame.getByText('Not sent yet').waitFor()
   await field(frame).fill('a draft')
   await visited.page.unroute('**/api/team-chat.php?action=send')
+  // What waits is known before the messages of the room are.
+  let release = () => {}
+  const painted = new Promise<void>((resolve) => (release = resolve))
+  await visited.page.route('**/api/team-chat.php?action=messages*', async (route) => {
+    await painted
+    await route.continue()
+  })
   await visited.page.reload()
   const again = await visited.app('chat')
   await again.getByRole('button', { name: /Line/ }).click()
+  await again.locator('.loading').waitFor()
+  await again.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 50)))')
+  release()
   await expect.poll(() => field(again).inputValue()).toBe('a draft')
   await again.locator('.pending').waitFor({ state: 'detached' })
   expect(await said(bob, room.room_id)).toEqual(['only once'])
+  await again.getByRole('log').getByText('only once').waitFor()
+  expect(visited.complaints.filter((text) => text.includes('null'))).toEqual([])
 })
 
 test('a message of 5 MB is not sent; as a file it is, for everybody in the room', async () => {

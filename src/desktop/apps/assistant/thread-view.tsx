@@ -135,7 +135,8 @@ function Transcript({ thread }: { thread: Thread }) {
     isAtEnd.current = true
     toEnd()
   }, [questions])
-  useEffect(() => {
+  // A layout effect, because a passive one ends after the browser has noticed that the removed element has no size.
+  useLayoutEffect(() => {
     const element = container.current!
     const follow = new ResizeObserver(() => isAtEnd.current && toEnd())
     follow.observe(element)

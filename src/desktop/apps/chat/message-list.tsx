@@ -130,7 +130,7 @@ export function MessageList({ room, title }: { room: number; title: string }) {
   const pendingHere = pending.value.filter((one) => one.room_id === room && !one.isArrived)
 
   const saveAnchor = () => {
-    anchor.current = isAtEnd.current ? undefined : anchorOf(container.current!)
+    anchor.current = isAtEnd.current || !container.current ? undefined : anchorOf(container.current)
   }
 
   useLayoutEffect(() => {
@@ -172,7 +172,8 @@ export function MessageList({ room, title }: { room: number; title: string }) {
     anchor.current = undefined
     setLast(undefined)
     setAway(false)
-    container.current!.scrollTop = container.current!.scrollHeight
+    // Messages can be waiting to be sent before those of the room are loaded.
+    if (container.current) container.current.scrollTop = container.current.scrollHeight
   }
 
   /** Moves the window so that it ends with a message, or with the newest. */

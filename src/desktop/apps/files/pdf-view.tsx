@@ -76,7 +76,8 @@ function Page({ pdf, number, width, onBroken }: PageProps) {
     const stop = new AbortController()
     const drawn = async () => {
       setSize(await pdf.sizeOf(number))
-      await pdf.draw(number, width, { canvas: canvas.current!, text: text.current! }, stop.signal)
+      if (!canvas.current || !text.current) return
+      await pdf.draw(number, width, { canvas: canvas.current, text: text.current }, stop.signal)
     }
     drawn().catch(() => !stop.signal.aborted && onBroken())
     return () => stop.abort()
