@@ -61,6 +61,33 @@ test('a folder that was renamed here is one request, its files are not even read
   expect(await bench.sync()).toMatchObject({ in_sync: true, requests: 1, hashed: 0 })
 })
 
+test.each(['here', 'on the server'])(
+  'new files of one name that meet in a folder that was renamed %s are compared by their contents',
+  async (side) => {
+    const bench = await agreed({ 'd/a.txt': 'first', 'd/b.txt': 'second', 'd/c.txt': 'third' })
+    const [mine, theirs] = side === 'here' ? ['e', 'd'] : ['d', 'e']
+    if (side === 'here') rename(bench, 'd', 'e')
+    else bench.server.rename('/d', '/e')
+    for (const name of ['same.txt', 'other.txt']) {
+      write(bench.root, `${mine}/${name}`, name === 'same.txt' ? 'same' : 'mine')
+      bench.server.put(`/${theirs}/${name}`, name === 'same.txt' ? 'same' : 'theirs')
+    }
+    const { conflicts } = await bench.sync()
+    expect(conflicts).toMatchObject([{ path: '/e/other.txt' }])
+    const [copy] = Object.keys(readTree(bench.root)).filter((path) => path.includes('(conflict '))
+    expect(copy).toMatch(/^\/e\/other \(conflict Laptop 2026-11-21 [0-9a-f]{8}\)\.txt$/)
+    await expectBoth(bench, {
+      '/e': null,
+      '/e/a.txt': 'first',
+      '/e/b.txt': 'second',
+      '/e/c.txt': 'third',
+      [copy!]: 'mine',
+      '/e/other.txt': 'theirs',
+      '/e/same.txt': 'same',
+    })
+  },
+)
+
 test('what was renamed on the server is renamed here, in place and with its time', async () => {
   const bench = await agreed({ 'd/a.txt': 'words', 'd/s/b.txt': 'more', 'c.txt': 'single' })
   bench.server.rename('/d', '/e')

@@ -10,6 +10,7 @@ import type { Inodes } from '../plan/rename-matches.ts'
 import { identityOf } from './scan.ts'
 import type { Hashed, State } from '../state/sync-state.ts'
 import {
+  nameOf,
   sameIdentity,
   type BaseTree,
   type Identity,
@@ -92,7 +93,7 @@ const GROUP = 10_000
 /**
  * Determines the content of local files where a decision depends on it: from remembered hashes if the file looks
  * unchanged, else by reading it. A file unknown to base and remote is read only once, on upload, unless its size
- * suggests a move or its name a conflict copy. Returns how many files were read, and the inodes of previously read
+ * suggests a move, its name a conflict copy, or it may meet a new remote item of its name in a moved folder. Returns how many files were read, and the inodes of previously read
  * files.
  */
 export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: Inodes }> {
@@ -137,6 +138,7 @@ export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: 
   await eachOf(unread, fill)
 
   const { sizes, byInode } = goneFiles(base, local, former)
+  const met = fresh.length > 0 ? namesOfNew(parts) : new Set<string>()
   const suspect: string[] = []
   for (const key of fresh) {
     const node = local.nodes.get(key) as LocalFile
@@ -146,7 +148,7 @@ export async function fillHashes(parts: Parts): Promise<{ read: number; inodes: 
       node.sha256 = before.sha256
       node.blank = before.blank
       learn(key, before)
-    } else if (sizes.has(node.id.size)) suspect.push(key)
+    } else if (sizes.has(node.id.size) || met.has(nameOf(key))) suspect.push(key)
   }
   await eachOf(suspect, fill)
   const stale = [...former.keys()].filter((key) => !base.has(key) && !local.nodes.has(key))
@@ -203,6 +205,14 @@ async function eachOf(keys: readonly string[], work: (key: string) => Promise<vo
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
   if (failed) throw failed.error
+}
+
+/** Names of items that are new on the server: where one side renamed a folder, they may meet local ones at another path. */
+function namesOfNew({ base, local, remote }: Parts): Set<string> {
+  const names = new Set<string>()
+  if (base.size === 0) return names
+  for (const key of remote.nodes.keys()) if (!base.has(key) && !local.nodes.has(key)) names.add(nameOf(key))
+  return names
 }
 
 /** Base entries that are no longer at their path: their sizes, and remembered hashes by inode. */
