@@ -12,6 +12,7 @@ export const findingTexts = {
   stream_current: 'everything up to a few seconds ago is in {place}',
   stream_begun: 'the first copy to {place} is not complete yet',
   stream_late: 'the stream to {place} is {time} behind',
+  stream_missing: 'contents that cannot be read and are missing in the stream to {place}: {count}',
   stream_failing: 'the stream to {place} cannot write: {message}',
   stream_ended: 'the stream to {place} has ended, and newer changes are in no backup',
   drill_impossible: 'there is no backup yet',

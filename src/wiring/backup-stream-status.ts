@@ -14,6 +14,8 @@ export interface StreamStatus {
   since: number | null
   at: number | null
   problem: string | null
+  /** Contents that could not be read, and are missing there. */
+  missing: number
 }
 
 /** How far a stream may be behind, ms. */
@@ -30,7 +32,7 @@ export async function streamStatus(
 ): Promise<(StreamStatus & { isRunning: boolean }) | undefined> {
   try {
     const status = JSON.parse(await readFile(statusFile(directory), 'utf8')) as StreamStatus
-    return { ...status, isRunning: isRunning(status.pid) }
+    return { ...status, missing: status.missing ?? 0, isRunning: isRunning(status.pid) }
   } catch (error) {
     if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined
     throw error
@@ -43,16 +45,23 @@ export const forgetStream = (directory: DataDirectory): Promise<void> => rm(stat
 /** Writes the state of a stream at most once a second. */
 export function makeNotes(directory: DataDirectory) {
   let notedAt = -Infinity
-  let noted: Pick<StreamState, 'since' | 'problem'> = { since: undefined, problem: undefined }
+  let noted: Pick<StreamState, 'since' | 'problem' | 'missing'> = { since: undefined, problem: undefined, missing: 0 }
   let writing = Promise.resolve()
   return {
     /** Resolves when this state, or one shortly before, is written. */
-    async note({ place, since, at, problem }: StreamState, isLast = false): Promise<void> {
-      const isNews = isLast || problem !== noted.problem || since !== noted.since
+    async note({ place, since, at, problem, missing }: StreamState, isLast = false): Promise<void> {
+      const isNews = isLast || problem !== noted.problem || since !== noted.since || missing !== noted.missing
       if (!isNews && performance.now() - notedAt < NOTE_EVERY) return writing
-      noted = { since, problem }
+      noted = { since, problem, missing }
       notedAt = performance.now()
-      const status = { place, pid: process.pid, since: since ?? null, at: at ?? null, problem: problem ?? null }
+      const status = {
+        place,
+        pid: process.pid,
+        since: since ?? null,
+        at: at ?? null,
+        problem: problem ?? null,
+        missing,
+      }
       // A full disk of the server does not end the stream.
       const write = () => writeDurably(statusFile(directory), JSON.stringify(status)).catch(() => undefined)
       await (writing = writing.then(write))

@@ -9,7 +9,7 @@ import { hasPty, onTerminal } from '../support/pty.ts'
 import { folderOfTest } from '../support/server.ts'
 
 interface Restored {
-  lost: { contents: { sha256: string; used_by: string[] }[]; files: string[] }
+  lost: { contents: { sha256: string; used_by: string[] }[]; missing: unknown[]; files: string[] }
 }
 
 const intact = bytesOf(100_000)
@@ -105,7 +105,7 @@ test('people are shown a line for each lost file, and where else it may be', asy
 test('a sound backup is restored the same with --partial', async () => {
   const { restore } = await backedUp()
   const { code, stdout } = await restore('--partial', '--json')
-  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([0, { contents: [], files: [] }])
+  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([0, { contents: [], missing: [], files: [] }])
 })
 
 test('the list of contents and the configuration are not needed', async () => {
@@ -114,7 +114,10 @@ test('the list of contents and the configuration are not needed', async () => {
   await rm(objectAt(backups, manifest.files.find(({ path }) => path === 'config.json')!.sha256))
   expect(await restore()).toMatchObject({ code: 1, stdout: '' })
   const { code, stdout } = await restore('--partial', '--json')
-  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([3, { contents: [], files: ['config.json'] }])
+  expect([code, (JSON.parse(stdout) as Restored).lost]).toEqual([
+    3,
+    { contents: [], missing: [], files: ['config.json'] },
+  ])
 })
 
 const HEADER = 'svc-backup.json'

@@ -9,9 +9,20 @@ import { withProgress } from '../progress.ts'
 import { commandLine } from '../../base/shell-words.ts'
 import { formatTime } from '../time-format.ts'
 
+const holderLines = (contents: Restored['lost']['contents']): string[] =>
+  contents.flatMap(({ sha256, used_by }) => (used_by.length > 0 ? used_by : [`content ${sha256}`]))
+
+const missingLines = ({ missing }: Restored['lost']): string[] =>
+  missing.length === 0
+    ? []
+    : [
+        'Not in the backup, because the service could not read them when it was made:',
+        ...holderLines(missing).map((line) => `  ${line}`),
+      ]
+
 function lostLines({ contents, files }: Restored['lost'], source: Source): string[] {
   if (contents.length + files.length === 0) return []
-  const lines = contents.flatMap(({ sha256, used_by }) => (used_by.length > 0 ? used_by : [`content ${sha256}`]))
+  const lines = holderLines(contents)
   const list = commandLine({}, ['backup', 'list', '--from', source.place])
   return [
     'Lost, because the backup is damaged:',
@@ -104,10 +115,18 @@ export const restore = command({
         lost,
       }
       io.print(
-        [done, ...moment, ...lostLines(lost, about), ...(restored.isScheduled ? [resume] : []), next].join('\n'),
+        [
+          done,
+          ...moment,
+          ...missingLines(lost),
+          ...lostLines(lost, about),
+          ...(restored.isScheduled ? [resume] : []),
+          next,
+        ].join('\n'),
         document,
       )
-      return lost.contents.length + lost.files.length > 0 || source.shortfall !== undefined ? 3 : 0
+      const isWhole = Object.values(lost).every((items) => items.length === 0)
+      return !isWhole || source.shortfall !== undefined ? 3 : 0
     } finally {
       await source.close()
     }

@@ -1,3 +1,4 @@
+import { pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import type { StreamState } from '../../domain/backups/streaming.ts'
 import { command, flag } from '../command.ts'
@@ -8,11 +9,17 @@ import { passphraseFlags, passphraseSource } from '../backup-source.ts'
 
 const DAYS = 7
 
+const missingText = (count: number): string =>
+  `${pluralize(count, 'content')} cannot be read, and ${count === 1 ? 'is' : 'are'} missing in the stream: svc storage check names the files.`
+
 /** Says when the stream has begun, and when the place goes away or returns. */
 function reporter(io: Io): (state: StreamState) => void {
   let hasBegun = false
   let problem: string | undefined
+  let missing = 0
   return (state) => {
+    if (state.missing > missing) io.warn(missingText(state.missing))
+    missing = state.missing
     if (state.problem !== problem) {
       problem = state.problem
       if (problem === undefined) io.event(`${state.place} is written again.`, { event: 'returned', place: state.place })
@@ -67,8 +74,11 @@ export const stream = command({
       const lag = status.at === null ? undefined : Date.now() - status.at
       const age = lag === undefined ? 'its first copy is not complete' : `${formatDuration(Math.max(lag, 0))} behind`
       const words = `The stream to ${status.place} ${status.isRunning ? 'is running' : 'has ended'}, ${age}.`
-      io.print(status.problem === null ? words : `${words} ${status.problem}`, { ...status, lag_ms: lag ?? null })
-      return status.isRunning && status.problem === null && Math.abs(lag ?? 0) <= wiring.LATE ? 0 : 3
+      const more = [status.problem, status.missing > 0 ? missingText(status.missing) : null].filter(
+        (text) => text !== null,
+      )
+      io.print([words, ...more].join(' '), { ...status, lag_ms: lag ?? null })
+      return status.isRunning && more.length === 0 && Math.abs(lag ?? 0) <= wiring.LATE ? 0 : 3
     }
     const to = flags.to ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
     if (to === undefined) throw usage('Give a folder: --to DIR, or svc config set backup.to DIR.')

@@ -35,12 +35,16 @@ const filesLines = (files: readonly string[]): string[] => [
   ...(files.length > FILES ? [`  … and ${files.length - FILES} more`] : []),
 ]
 
+const missingText = (backup: string, count: number): string =>
+  `${backup}: ${pluralize(count, 'content')} could not be read when it was made, and ${count === 1 ? 'is' : 'are'} not in it. ` +
+  'To name the files that the service has lost: svc storage check'
+
 export const verify = command({
   name: 'backup verify',
   summary: 'Read backups completely and check every byte',
   details:
     'Checks the hash of every object, the integrity of each database, its schema and its manifest, and names the ' +
-    `files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged. ${BACKUP_NAMES}; all of ` +
+    `files whose contents are damaged. Tests the passphrase if one is given. Exit code 1 when something is damaged, 3 when a backup lacks contents that were damaged before. ${BACKUP_NAMES}; all of ` +
     'them and the whole stream by default.',
   needs: 'nothing',
   args: { backup: { summary: 'backup', optional: true } },
@@ -61,18 +65,29 @@ export const verify = command({
     try {
       const found = await withProgress('Verifying', (job) => check(source, ids, temporary.path, job))
       const { problems, objects, bytes } = found
-      const { problems: streamProblems, records } = (args.backup === undefined && (await source.verifyStream?.())) || {
+      const streamed = (args.backup === undefined && (await source.verifyStream?.())) || {
         problems: source.shortfall === undefined ? [] : [source.shortfall],
         records: 0,
+        missing: 0,
       }
+      const { problems: streamProblems, records } = streamed
+      const missing = { ...found.missing, ...(streamed.missing > 0 && { [STREAM]: streamed.missing }) }
       for (const what of streamProblems) problems.push({ backups: [STREAM], what })
-      const streamed = records > 0 ? `${pluralize(records, 'moment')} of a stream, ` : ''
-      const read = `${streamed}${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
+      const moments = records > 0 ? `${pluralize(records, 'moment')} of a stream, ` : ''
+      const read = `${moments}${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
       const lines = problems
         .slice(0, MAX_LISTED)
         .flatMap(({ backups, what, used_by = [] }) => [`${backups.join(', ')}: ${what}`, ...filesLines(used_by)])
       if (problems.length > MAX_LISTED) lines.push(`… and ${problems.length - MAX_LISTED} more`)
-      const document = { sound: problems.length === 0, backups: ids, objects, bytes, problems, moments: records }
+      const document = {
+        sound: problems.length === 0,
+        backups: ids,
+        objects,
+        bytes,
+        problems,
+        missing,
+        moments: records,
+      }
       const summary =
         problems.length === 0
           ? `Verified ${read}: all intact.`
@@ -80,7 +95,9 @@ export const verify = command({
       const isCurable = problems.some(({ what, backups }) => what !== source.problem && !backups.includes(STREAM))
       const help = isCurable ? cures(globals, source.place, isArchiveName(source.place), found) : []
       io.print([...lines, summary, ...help].join('\n'), document)
-      return problems.length === 0 ? 0 : 1
+      for (const [backup, count] of Object.entries(missing)) io.warn(missingText(backup, count))
+      if (problems.length > 0) return 1
+      return Object.keys(missing).length > 0 ? 3 : 0
     } finally {
       await temporary.remove()
       await source.close()

@@ -32,14 +32,17 @@ async function storeFile(pages: PageStream, objects: ObjectWriter, signal: Abort
   return { size, pieces }
 }
 
-/** Copies the database file to the target. What it lacks, or changes meanwhile, is in the records of the chapter. */
+/**
+ * Copies the database file to the target. What it lacks, or changes meanwhile, is in the records of the chapter. Returns the
+ * contents that cannot be read.
+ */
 export async function storeBase(
   { pages, target, clock, identity, version, installation }: BaseContext,
   chapter: Chapter,
   contents: readonly Piece[],
   signal: AbortSignal,
-): Promise<void> {
-  await target.adding(async (objects) => {
+): Promise<ReadonlySet<string>> {
+  return target.adding(async (objects) => {
     const remember = async (data: Uint8Array): Promise<Piece> => {
       const piece = pieceOf(data)
       await objects.data(piece, data)
@@ -68,5 +71,6 @@ export async function storeBase(
       totals: { accounts: 0, files: 0, file_bytes: 0, objects: 0, bytes },
       added: { objects: 0, bytes: 0 },
     })
+    return missing
   })
 }

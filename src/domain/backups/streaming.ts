@@ -31,6 +31,8 @@ export interface StreamState {
   at: number | undefined
   /** Why the target cannot be written. */
   problem: string | undefined
+  /** Contents that cannot be read, and are missing in the target. */
+  missing: number
 }
 
 export interface StreamContext extends BaseContext {
@@ -63,6 +65,7 @@ class Streaming {
   /** Changes that are not in the target yet. */
   #changes: PageChanges | undefined
   #blobs = new Map<string, number>()
+  #missing = new Set<string>()
   #collectedAt: number
   #failure: unknown
   /** Whether the last attempt to write failed. */
@@ -73,7 +76,7 @@ class Streaming {
     this.#context = context
     this.#signal = signal
     this.#collectedAt = context.clock.now()
-    this.#state = { place: context.target.place, since: undefined, at: undefined, problem: undefined }
+    this.#state = { place: context.target.place, since: undefined, at: undefined, problem: undefined, missing: 0 }
   }
 
   async run(): Promise<void> {
@@ -115,7 +118,7 @@ class Streaming {
   #report(): void {
     const { onState } = this.#context
     if (this.#current && !this.#changes && this.#state.problem === undefined) this.#state.at = this.#collectedAt
-    onState({ ...this.#state })
+    onState({ ...this.#state, missing: this.#missing.size })
   }
 
   /** Reads what was committed since the last call. */
@@ -185,8 +188,11 @@ class Streaming {
     this.#needsBase = false
     this.#keep(pages.begin())
     const contents = pages.contents('all')
-    await storeBase(this.#context, writer.chapter, contents, this.#signal)
-    if (this.#next === writer) this.#isBaseDone = true
+    const missing = await storeBase(this.#context, writer.chapter, contents, this.#signal)
+    if (this.#next !== writer) return
+    // All were tried again.
+    this.#missing = new Set(missing)
+    this.#isBaseDone = true
   }
 
   #beginBase(): void {
@@ -258,6 +264,8 @@ class Streaming {
   ): Promise<void> {
     const append = async (missing: ReadonlySet<string>): Promise<void> => {
       const stored = pieces.filter(({ sha256 }) => !missing.has(sha256))
+      for (const { sha256 } of stored) this.#missing.delete(sha256)
+      for (const sha256 of missing) this.#missing.add(sha256)
       const named = { ...head, blobs: stored, missing: [...missing] }
       await this.#current?.writer.append({ ...named, completes: false }, pages)
       await this.#next?.append({ ...named, completes, ...(completes ? { ends: this.#endsBefore() } : {}) }, pages)

@@ -23,6 +23,8 @@ export interface Verification {
   restorable: string[]
   /** Backups whose manifest cannot be read. */
   unreadable: string[]
+  /** How many contents could not be read for a backup when it was made, by its id. */
+  missing: Record<string, number>
 }
 
 /** Files named for one damaged content. */
@@ -218,5 +220,7 @@ async function readAll(
       await clear()
     }
   }
-  return { problems, objects: objects.size, bytes, restorable, unreadable }
+  const incomplete = opened.filter(({ manifest }) => manifest.missing.length > 0)
+  const missing = Object.fromEntries(incomplete.map(({ id, manifest }) => [id, manifest.missing.length]))
+  return { problems, objects: objects.size, bytes, restorable, unreadable, missing }
 }

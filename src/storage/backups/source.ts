@@ -1,5 +1,14 @@
 import type { Manifest, Piece } from './backup-manifest.ts'
 
+export interface StreamVerification {
+  /** What is damaged, in sentences. */
+  problems: string[]
+  /** How many moments it has. */
+  records: number
+  /** How many contents could not be read for it and are in no backup. */
+  missing: number
+}
+
 /**
  * Backups to read: a repository or one archive. Everything is verified against its hash or authentication tag, and
  * throws `DamagedBackup` if that fails.
@@ -17,8 +26,8 @@ export interface BackupSource {
   blobs(manifest: Manifest): Promise<Piece[]>
   /** The bytes of an object; verified if the stream ends without an error. */
   read(piece: Piece): AsyncIterable<Uint8Array>
-  /** Reads the whole stream of changes beside the backups. Returns what is damaged, and how many moments it has. */
-  verifyStream?(): Promise<{ problems: string[]; records: number }>
+  /** Reads the whole stream of changes beside the backups. */
+  verifyStream?(): Promise<StreamVerification>
   close(): Promise<void>
 }
 

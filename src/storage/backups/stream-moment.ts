@@ -82,15 +82,25 @@ async function recordsUntil(folder: string, chapter: Chapter, key: Uint8Array | 
   return wanted
 }
 
-/** Writes the records up to a moment over the base; returns the moment that was reached. */
+/** A database that was put together. */
+interface Assembled {
+  /** The moment that was reached, epoch ms. */
+  at: number
+  /** Contents that could not be read for one of its records. */
+  missing: string[]
+  damage?: string
+}
+
+/** Writes the records up to a moment over the base. */
 async function applyRecords(
   { folder, key, file }: { folder: string; key: Uint8Array | undefined; file: string },
   { chapter }: StreamExtent,
   moment: number,
-): Promise<{ at: number; damage?: string }> {
+): Promise<Assembled> {
   let left = await recordsUntil(folder, chapter, key, moment)
   let at: number | undefined
   let isWhole = false
+  const missing: string[] = []
   let size: number | undefined
   let damage: DamagedBackup | undefined
   const handle = await open(file, 'r+')
@@ -101,6 +111,7 @@ async function applyRecords(
       const [first] = pages.values()
       if (first) size = record.head.pageCount * first.length
       at = record.head.at
+      for (const sha256 of record.head.missing) missing.push(sha256)
       isWhole ||= record.head.completes
       left -= 1
       if (left === 0) break
@@ -113,7 +124,7 @@ async function applyRecords(
     await handle.close()
   }
   if (at === undefined || !isWhole) throw damage ?? new DamagedBackup(`The stream in ${folder} is damaged.`)
-  return damage ? { at, damage: damage.message } : { at }
+  return { at, missing, ...(damage && { damage: damage.message }) }
 }
 
 /** Makes an assembled file a copy like that of a backup: without a log, and without passing rows. */
@@ -130,22 +141,37 @@ function settleFile(file: string, without: readonly string[]): void {
   }
 }
 
+/** Of the contents that could not be read for the stream, those that are in no backup either. */
+async function stillMissing(
+  pool: ObjectPool,
+  blobs: readonly Piece[],
+  missing: ReadonlySet<string>,
+): Promise<string[]> {
+  const pieces = blobs.filter(({ sha256 }) => missing.has(sha256))
+  await pool.find(pieces)
+  const left: string[] = []
+  for (const piece of pieces) if (!(await pool.has(piece))) left.push(piece.sha256)
+  return left
+}
+
 async function describe(
+  pool: ObjectPool,
   file: string,
-  at: number,
-  base: Manifest,
+  { base, at, missing }: Assembled & { base: Manifest },
 ): Promise<{ manifest: Manifest; blobs: Piece[]; small: Map<string, Buffer> }> {
   const copy = openCopy(file)
   const census = await censusOf(copy.at).finally(() => copy.close())
+  const gone = new Set(await stillMissing(pool, census.blobs, new Set([...base.missing, ...missing])))
+  const blobs = census.blobs.filter(({ sha256 }) => !gone.has(sha256))
   const small = new Map<string, Buffer>()
-  const lists = [...listsOf(census.blobs)].map((list) => {
+  const lists = [...listsOf(blobs)].map((list) => {
     const piece = pieceOf(Buffer.from(list))
     small.set(piece.sha256, Buffer.from(list))
     return piece
   })
-  const bytes = census.blobs.reduce((sum, { size }) => sum + size, 0)
+  const bytes = blobs.reduce((sum, { size }) => sum + size, 0)
   const database = await piecesOf(file)
-  const { rows, accounts, files, file_bytes, migrations, server_id, epoch, blobs } = census
+  const { rows, accounts, files, file_bytes, migrations, server_id, epoch } = census
   const objects = blobs.length + database.pieces.length + base.files.length
   const manifest: Manifest = {
     format: 1,
@@ -158,7 +184,7 @@ async function describe(
     database,
     files: base.files,
     blobs: { count: blobs.length, bytes, lists },
-    missing: [],
+    missing: [...gone],
     rows,
     totals: { accounts, files, file_bytes, objects, bytes: bytes + database.size },
     added: { objects: 0, bytes: 0 },
@@ -217,7 +243,7 @@ async function assemble(
   extent: StreamExtent,
   moment: number,
   file: string,
-): Promise<{ base: Manifest; at: number; damage?: string }> {
+): Promise<Assembled & { base: Manifest }> {
   const base = await completeBase(folder, extent.chapter, key)
   await assembleDatabase(pool, base, file)
   return { base, ...(await applyRecords({ folder, key, file }, extent, moment)) }
@@ -243,9 +269,10 @@ export async function openMoment(
     if (extent.from === Infinity || extent.from > (moment ?? Infinity)) continue
     const { file, clear } = ownScratch(scratch)
     try {
-      const { base, at, damage } = await assemble({ folder, key, pool }, extent, moment ?? Infinity, file)
+      const assembled = await assemble({ folder, key, pool }, extent, moment ?? Infinity, file)
+      const { at, damage } = assembled
       settleFile(file, without)
-      const source = sourceOf(folder, { pool, file, clear }, await describe(file, at, base), key !== undefined)
+      const source = sourceOf(folder, { pool, file, clear }, await describe(pool, file, assembled), key !== undefined)
       return { ...source, at, shortfall: damaged?.message ?? damage ?? shortfallOf(extents, extent, moment, at) }
     } catch (error) {
       await clear()

@@ -179,7 +179,8 @@ export async function streamObjects(
           completes ||= head.completes
           isNeeded ||= head.completes
         }
-        if (isNeeded) for (const piece of await baseObjects({ folder, key, pool }, chapter)) found.push(piece)
+        const base = isNeeded ? await baseObjects({ folder, key, pool }, chapter) : undefined
+        for (const piece of base?.objects ?? []) found.push(piece)
         if (isFinished) finished.set(chapter.name, found)
       }
     } catch (error) {

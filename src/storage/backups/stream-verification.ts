@@ -1,6 +1,7 @@
 import { DamagedBackup, objectsOf, readLists, type Piece } from './backup-manifest.ts'
 import { readAll } from './file-bytes.ts'
 import type { ObjectPool } from './object-pool.ts'
+import type { StreamVerification } from './source.ts'
 import { within } from './repository-path.ts'
 import { addEnds, chaptersIn, completeBase, hasBase, recordsOf, STREAM_FOLDER, type Chapter } from './stream-files.ts'
 
@@ -10,20 +11,25 @@ interface Place {
   pool: ObjectPool
 }
 
-/** The objects of the copy that a chapter begins with. Throws `DamagedBackup`. */
-export async function baseObjects({ folder, key, pool }: Place, chapter: Chapter): Promise<Iterable<Piece>> {
+/** The objects of the copy that a chapter begins with, and contents that are missing in it. Throws `DamagedBackup`. */
+export async function baseObjects(
+  { folder, key, pool }: Place,
+  chapter: Chapter,
+): Promise<{ objects: Iterable<Piece>; missing: string[] }> {
   const base = await completeBase(folder, chapter, key)
-  return objectsOf(base, await readLists(base, (list) => readAll(pool.read(list))))
+  const objects = objectsOf(base, await readLists(base, (list) => readAll(pool.read(list))))
+  return { objects, missing: base.missing }
 }
 
-/** Reads the whole stream of a repository. Returns what is damaged, in sentences, and how many moments it has. */
+/** Reads the whole stream of a repository. */
 export async function verifyStream(
   folder: string,
   key: Uint8Array | undefined,
   pool: ObjectPool,
-): Promise<{ problems: string[]; records: number }> {
+): Promise<StreamVerification> {
   const problems: string[] = []
   const objects = new Map<string, Piece>()
+  const missing = new Set<string>()
   let records = 0
   const noting = async (work: () => Promise<void>): Promise<void> => {
     try {
@@ -42,13 +48,16 @@ export async function verifyStream(
         await record.pages()
         records += 1
         for (const piece of record.head.blobs) objects.set(piece.sha256, piece)
+        for (const sha256 of record.head.missing) missing.add(sha256)
         addEnds(ends, record.head)
         isNeeded ||= record.head.completes
       }
     })
     if (!isNeeded) continue
     await noting(async () => {
-      for (const piece of await baseObjects({ folder, key, pool }, chapter)) objects.set(piece.sha256, piece)
+      const base = await baseObjects({ folder, key, pool }, chapter)
+      for (const piece of base.objects) objects.set(piece.sha256, piece)
+      for (const sha256 of base.missing) missing.add(sha256)
     })
   }
   const [oldest] = chapters
@@ -60,5 +69,7 @@ export async function verifyStream(
     await noting(async () => {
       for await (const _ of pool.read(piece));
     })
-  return { problems, records }
+  const stored = missing.size > 0 ? await pool.stored() : new Map<string, number>()
+  const lost = [...missing].filter((sha256) => !stored.has(pool.nameOf(sha256)))
+  return { problems, records, missing: lost.length }
 }

@@ -28,10 +28,12 @@ const DIFFERENT = new Set<string>([...transientTables, 'instance', 'settings', '
 
 async function contentProblems(
   { local }: RunningServer,
+  manifest: Manifest,
   dataDir: string,
 ): Promise<{ count: number; problems: string[] }> {
   const database = openSqlite(join(dataDir, 'svc.db'))
-  const sample = await someContents(database.read, randomHex(32), SAMPLE).finally(() => void database.close())
+  const some = await someContents(database.read, randomHex(32), SAMPLE).finally(() => void database.close())
+  const sample = some.filter(({ sha256 }) => !manifest.missing.includes(sha256))
   const problems: string[] = []
   for (const { sha256, size } of sample) {
     const hash = createHash('sha256')
@@ -76,7 +78,7 @@ export async function drill(source: BackupSource, id: string, temp?: string, job
     const flags = { host: '127.0.0.1', port: '0' }
     const server = await serve({ dataDir, env: {}, flags, log: false })
     try {
-      const contents = await contentProblems(server, dataDir)
+      const contents = await contentProblems(server, manifest, dataDir)
       const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
       const problems = [
         ...(await readyProblems(server)),

@@ -32,7 +32,8 @@ export interface LostContent {
 
 export interface Restored {
   manifest: Manifest
-  lost: { contents: LostContent[]; files: string[] }
+  /** `missing` are contents that could not be read when the backup was made. */
+  lost: { contents: LostContent[]; missing: LostContent[]; files: string[] }
   target: string
   /** Devices that have to sign in again. */
   devices: number
@@ -155,15 +156,19 @@ async function settle(
   file: string,
   manifest: Manifest,
   { keepDevices, lost }: { keepDevices: boolean; lost: readonly string[] },
-): Promise<{ devices: number; epoch: string; isScheduled: boolean; contents: LostContent[] }> {
+): Promise<{ devices: number; epoch: string; isScheduled: boolean; contents: LostContent[]; missing: LostContent[] }> {
   const database = openSqlite(file)
   try {
     await migrate(database)
     await ensureTables(database, shapes)
     const operator = `cli:${process.getuid?.() ?? userInfo().username}`
     const audit = makeAudit({ database, clock: systemClock, operator })
-    const contents: LostContent[] = []
-    for (const sha256 of lost) contents.push({ sha256, used_by: await holdersOf(database.read, sha256, HOLDERS) })
+    const named = async (hashes: readonly string[]): Promise<LostContent[]> => {
+      const contents: LostContent[] = []
+      for (const sha256 of hashes) contents.push({ sha256, used_by: await holdersOf(database.read, sha256, HOLDERS) })
+      return contents
+    }
+    const [contents, missing] = [await named(lost), await named(manifest.missing)]
     const begun = await database.write('instance', async (tx) => {
       const epoch = await beginEpoch(tx, { keepDevices })
       // A copy must not write to the backups of the original.
@@ -179,7 +184,7 @@ async function settle(
       await audit.record(tx, { kind: 'backup.restored', detail })
       return epoch
     })
-    return { ...begun, contents, isScheduled: (await storedSettings(database.read)).has('backup.schedule') }
+    return { ...begun, contents, missing, isScheduled: (await storedSettings(database.read)).has('backup.schedule') }
   } finally {
     await database.close()
   }
@@ -224,9 +229,9 @@ export async function restore(
     } finally {
       await blobs.close()
     }
-    const { contents, ...begun } = await settle(database, manifest, { keepDevices, lost: lost.contents })
+    const { contents, missing, ...begun } = await settle(database, manifest, { keepDevices, lost: lost.contents })
     await publish()
-    return { manifest, target, lost: { contents, files: lost.files }, ...begun }
+    return { manifest, target, lost: { contents, missing, files: lost.files }, ...begun }
   } catch (error) {
     await rm(work, { recursive: true, force: true })
     throw fromSystemError(error, target)

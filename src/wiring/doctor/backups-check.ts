@@ -85,6 +85,8 @@ const backupStream: Check = {
     if (at === null) return warning(findingText('stream_begun', { place }), 'svc backup stream --status')
     if (Math.abs(Date.now() - at) > LATE)
       return failure(findingText('stream_late', { place, time: since(at) }), 'svc backup stream --status')
+    if (status.missing > 0)
+      return warning(findingText('stream_missing', { place, count: String(status.missing) }), 'svc storage check')
     return fine(findingText('stream_current', { place }))
   },
 }

@@ -72,9 +72,12 @@ test('damage in a chapter that another one followed is reported, and shortens it
   const run = async (): Promise<number> => {
     const stream = await streamOf(place, {})
     await stream.until(({ since }) => since !== undefined)
-    await place.put('/note.txt', Buffer.from(String(Math.random())))
-    const written = Date.now()
-    await stream.until(({ at = 0 }) => at > written)
+    let written = 0
+    for (const text of ['first', 'second']) {
+      await place.put('/note.txt', Buffer.from(text))
+      const put = (written = Date.now())
+      await stream.until(({ at = 0 }) => at > put)
+    }
     await stream.stop()
     return written
   }

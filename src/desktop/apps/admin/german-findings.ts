@@ -15,6 +15,7 @@ export const germanFindings: Record<FindingText, string> = {
   stream_current: 'Alles bis vor wenigen Sekunden ist in {place}',
   stream_begun: 'Die erste Kopie nach {place} ist noch nicht vollständig',
   stream_late: 'Der Änderungsstrom nach {place} ist {time} im Rückstand',
+  stream_missing: 'Inhalte, die nicht lesbar sind und im Änderungsstrom nach {place} fehlen: {count}',
   stream_failing: 'Der Änderungsstrom kann {place} nicht beschreiben: {message}',
   stream_ended: 'Der Änderungsstrom nach {place} ist beendet, und neuere Änderungen sind in keiner Sicherung',
   drill_impossible: 'Es ist noch keine Sicherung vorhanden',
