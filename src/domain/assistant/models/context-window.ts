@@ -10,7 +10,7 @@ const FRAME = 4
 const PICTURE = 1_600
 /** Tokens reserved for the answer at most. */
 const ANSWER = 4_096
-/** Length of a truncated result, in bytes. */
+/** What is left at least of a truncated result, in bytes. */
 const SHORT = 400
 
 export const tokensOf = (text: string): number => Math.ceil(byteLength(text) / BYTES_PER_TOKEN)
@@ -23,7 +23,7 @@ function costOf(message: ModelMessage): number {
 
 const totalCost = (messages: readonly ModelMessage[]): number => messages.reduce((total, one) => total + costOf(one), 0)
 
-/** The functions that fitMessages into a third of the context window, in order. */
+/** The functions that fit into a third of the context window, in order. */
 export function fittingFunctions(functions: readonly ModelFunction[], context: number): ModelFunction[] {
   let left = Math.floor(context / 3)
   return functions.filter((one) => {
@@ -54,14 +54,15 @@ export function fitMessages(
   return [...(system ? [system] : []), ...before.slice(from), ...now]
 }
 
-/** Truncates results, oldest first, until all messages fitMessages. */
+/** Truncates results, oldest first and none by more than necessary, until all messages fit. */
 function truncateResults(messages: readonly ModelMessage[], room: number): ModelMessage[] {
   const cut = [...messages]
   let over = totalCost(cut) - room
   for (const [index, message] of cut.entries()) {
     if (over <= 0) break
     if (message.role !== 'result') continue
-    const short = { ...message, text: cutTo(message.text, SHORT, '\n[cut: no more room]') }
+    const bytes = Math.max(SHORT, byteLength(message.text) - over * BYTES_PER_TOKEN)
+    const short = { ...message, text: cutTo(message.text, bytes, '\n[cut: no more room]') }
     over -= costOf(message) - costOf(short)
     cut[index] = short
   }
