@@ -96,6 +96,8 @@ describe('The agenda of today', () => {
         recurrence_id: at('16:00'),
         starts_at: at('20:00'),
       }),
+      daily(10, { title: 'Cancelled', exdates: [at('16:00')] }),
+      daily(11, { title: 'Moved before', uid: 'series-10', recurrence_id: at('16:00'), starts_at: at('21:00') }),
       daily(5, { title: 'Not readable', rrule: 'FREQ=SOMETIMES' }),
     ]
     const expanded = new Map([1, 2, 3, 6, 8].map((id) => [id, [today]]))

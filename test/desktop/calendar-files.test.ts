@@ -75,6 +75,20 @@ test('a file of another program is imported, shown, exported as it was, and impo
   expectQuiet(visited)
 })
 
+test('an event of a series that was moved and then cancelled is no longer shown', async () => {
+  const { app } = await withCalendar()
+  const id = ['UID:choir@example.org', 'RECURRENCE-ID;TZID=Europe/Berlin:20260326T190000']
+  const concert = [...id, 'SUMMARY:Concert', 'DTSTART;TZID=Europe/Berlin:20260327T190000']
+  await choose(app, 'choir.ics', calendarOf(choir, concert))
+  await app.getByText('2 added, 0 updated.').waitFor()
+  await app.getByLabel('View').selectOption('Week')
+  const shown = () => app.locator('.event').allTextContents()
+  await expect.poll(shown).toEqual([expect.stringContaining('Concert')])
+  await choose(app, 'newer.ics', calendarOf(choir, [...concert, 'STATUS:CANCELLED']))
+  await app.getByText('0 added, 1 updated.').waitFor()
+  await expect.poll(shown).toEqual([])
+})
+
 test('an import is undone with one click', async () => {
   const { app, rows } = await withCalendar()
   await choose(app, 'both.ics', calendarOf(choir, dentist))

@@ -150,6 +150,25 @@ test('a series rings for each occurrence, but not for those that are left out, m
   expect(ringsAt('2026-04-02T12:00:00Z')).toEqual([])
 })
 
+test('a changed occurrence that its series leaves out, because it was cancelled later, does not ring', async () => {
+  const recurrence_id = '2026-11-27T18:00:00.000Z'
+  for (const reminders of [['10'], null]) {
+    const { queue, ringsAt, settle } = queueAt('2026-11-27T12:00:00Z')
+    const series = row({ rrule: 'FREQ=DAILY', reminders, reminded_at: '2026-11-27T12:00:00Z' })
+    queue.put('svc_events', series)
+    queue.put('svc_events', row({ id: 2, title: 'Late', recurrence_id, starts_at: '2026-11-27T19:00:00Z' }))
+    await settle()
+    expect(ringsAt('2026-11-27T18:50:00Z')).toEqual(['Late 2026-11-27T19:00'])
+    queue.put('svc_events', { ...series, exdates: ['2026-11-27T18:00:00Z'] })
+    expect(ringsAt('2026-11-27T18:51:00Z')).toEqual([])
+    queue.put('svc_events', series)
+    expect(ringsAt('2026-11-27T18:52:00Z')).toEqual(['Late 2026-11-27T19:00'])
+    queue.put('svc_events', { ...series, exdates: [recurrence_id] })
+    queue.remove('svc_events', 1)
+    expect(ringsAt('2026-11-27T18:53:00Z')).toEqual(['Late 2026-11-27T19:00'])
+  }
+})
+
 test('a series without a UID leaves out its changed occurrences, by the UID of its exports or by its ID', async () => {
   for (const uid of ['1', `1-${Date.parse(row().created_at)}@svc`]) {
     const { queue, ringsAt, settle } = queueAt('2026-11-27T12:00:00Z')

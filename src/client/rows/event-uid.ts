@@ -17,6 +17,7 @@ export const seriesUids = (row: EventIdentity): readonly string[] =>
 
 interface SeriesIdentity extends EventIdentity {
   recurrence_id?: unknown
+  exdates?: unknown
 }
 
 /** Gives changed occurrences that name the ID of a series the UID that the series has in all programs. */
@@ -28,4 +29,16 @@ export function withSeriesUids<R extends SeriesIdentity>(rows: readonly R[]): re
     const uid = row.recurrence_id ? uids.get(row.uid) : undefined
     return uid === undefined ? row : { ...row, uid }
   })
+}
+
+/** Tells of changed occurrences whether their series leaves them out: such a one was cancelled later, and does not take place. */
+export function leftOutIn(rows: Iterable<SeriesIdentity>): (row: SeriesIdentity) => boolean {
+  const leftOut = new Map<unknown, Set<number>>()
+  for (const row of rows) {
+    if (row.recurrence_id || !Array.isArray(row.exdates)) continue
+    const moments = row.exdates.map((date) => Date.parse(String(date)))
+    for (const uid of seriesUids(row)) leftOut.set(uid, new Set([...(leftOut.get(uid) ?? []), ...moments]))
+  }
+  return ({ uid, recurrence_id }) =>
+    Boolean(recurrence_id) && leftOut.get(uid)?.has(Date.parse(String(recurrence_id))) === true
 }

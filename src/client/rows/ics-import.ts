@@ -45,6 +45,17 @@ function keysOf(row: Row): string[] {
   return row['id'] === undefined ? ofText : [keyOf(uidOf(row), row), ...ofText]
 }
 
+const momentsOf = (value: unknown): (number | undefined)[] => (Array.isArray(value) ? value : [value]).map(momentOf)
+
+/** Whether a row repeats as a file says, but with occurrences that the file leaves out: other events of it may cancel them. */
+function lacksCancelled(row: Row, values: Row): boolean {
+  const isSame = (column: string): boolean => momentsOf(row[column]).join() === momentsOf(values[column]).join()
+  if (!Array.isArray(values['exdates']) || row['rrule'] !== values['rrule']) return false
+  if (!isSame('starts_at') || !isSame('rdates')) return false
+  const leftOut = new Set(momentsOf(row['exdates']))
+  return momentsOf(values['exdates']).some((moment) => !leftOut.has(moment))
+}
+
 /** Makes candidates whose event exists changes of its row, and leaves out those that differ in nothing. */
 export function withKnownEvents(candidates: readonly Candidate[], rows: readonly Row[]): Candidate[] {
   const exported = new Map<Row, string>()
@@ -54,8 +65,10 @@ export function withKnownEvents(candidates: readonly Candidate[], rows: readonly
     return text
   }
   /** Whether a row is what a file says of the event, in the calendar that it is imported into. */
-  const isUnchanged = (row: Row, { ical, calendar_uid }: Row): boolean =>
-    (calendar_uid === undefined || row['calendar_uid'] === calendar_uid) &&
-    (row['ical'] === ical || exportOf(row) === ical)
+  const isUnchanged = (row: Row, values: Row): boolean => {
+    const { ical, calendar_uid } = values
+    if (calendar_uid !== undefined && row['calendar_uid'] !== calendar_uid) return false
+    return !lacksCancelled(row, values) && (row['ical'] === ical || exportOf(row) === ical)
+  }
   return withKnownRows(candidates, withSeriesUids(rows), { keysOf, isUnchanged })
 }

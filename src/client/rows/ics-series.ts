@@ -108,20 +108,24 @@ function restOf({ values: series, shift }: Part, changed: Row, original: number,
 
 /** A series of a file, which the events that change it divide into parts. */
 function makeSeries(values: Row, words: ImportWords) {
-  /** Of cancelled occurrences, by the series that they are left out of. */
-  const cancelled = new Map<Row, Set<number>>()
+  /** The occurrences that are left out of series, where events of the file say so or name them. */
+  const leftOut = new Map<Row, Set<number>>()
   const parts: Part[] = [{ from: -Infinity, values, shift: (moment) => moment }]
   const partAt = (at: number): Part => parts.findLast(({ from }) => from <= at)!
+  const leftOutOf = (series: Row): Set<number> => {
+    const dates = leftOut.get(series) ?? new Set(datesOf(series['exdates']))
+    leftOut.set(series, dates)
+    return dates
+  }
   return {
     isDivisible: typeof values['rrule'] === 'string',
     cancel(at: number): void {
       const { values: series, shift } = partAt(at)
-      const dates = cancelled.get(series) ?? new Set(datesOf(series['exdates']))
-      cancelled.set(series, dates.add(shift(at)))
+      leftOutOf(series).add(shift(at))
     },
-    /** Leaves out the occurrences that are cancelled, after all else. */
+    /** Writes which occurrences are left out, after all else. */
     finish(): void {
-      for (const [series, dates] of cancelled) series['exdates'] = listOf([...dates])
+      for (const [series, dates] of leftOut) series['exdates'] = listOf([...dates])
     },
     end: (at: number): void => endBefore(partAt(at).values, partAt(at).shift(at)),
     /** Changes all from an occurrence on. Returns a series of its own, none if that was the first one, or why there is none. */
@@ -139,11 +143,12 @@ function makeSeries(values: Row, words: ImportWords) {
       parts.push(rest)
       return rest.values
     },
-    /** Gives a changed occurrence to the part that it belongs to. */
+    /** Gives a changed occurrence to the part that it belongs to. It takes place even if the series leaves out its original time. */
     assign(event: IcsEvent, at: number): void {
-      const part = partAt(at)
-      event.values['uid'] = part.values['uid']
-      event.values['recurrence_id'] = iso(part.shift(at))
+      const { values: series, shift } = partAt(at)
+      leftOutOf(series).delete(shift(at))
+      event.values['uid'] = series['uid']
+      event.values['recurrence_id'] = iso(shift(at))
     },
   }
 }

@@ -2,7 +2,7 @@ import ICAL from 'ical.js'
 import { DAY } from '../../base/clock.ts'
 import { basicTime, isZone, wallOf } from '../../base/zoned-time.ts'
 import { calendarLines, type CalendarFile } from './calendars.ts'
-import { eventUid, withSeriesUids } from './event-uid.ts'
+import { eventUid, leftOutIn, withSeriesUids } from './event-uid.ts'
 import { hasFixedReminder, isReminder } from './ics-alarms.ts'
 import { readKept, zoneNamesOf } from './ics-read.ts'
 import type { Zones } from './ics-zones.ts'
@@ -208,7 +208,9 @@ function makeZoneNames() {
 /** Rows of `svc_events` as an iCalendar file (RFC 5545), which names the calendar if they are those of one. */
 export function formatIcs(rows: readonly Row[], calendar?: CalendarFile): string {
   const zones = makeZoneNames()
-  const events = withSeriesUids(rows).map((row) => zones.place(eventOf(row)))
+  const isLeftOut = leftOutIn(rows)
+  const shown = rows.filter((row) => !isLeftOut(row))
+  const events = withSeriesUids(shown).map((row) => zones.place(eventOf(row)))
   const parts = [
     'BEGIN:VCALENDAR',
     'VERSION:2.0',

@@ -416,6 +416,30 @@ test('cancelled events are left out and counted, cancelled occurrences are left 
   ])
 })
 
+test('a changed occurrence that a newer file cancels is not exported, and one that its own file names takes place', () => {
+  const moved = ['UID:d', 'RECURRENCE-ID;TZID=Europe/Berlin:20260328T090000', 'DTSTART:20260328T100000Z']
+  const lines = ['UID:d', 'DTSTART;TZID=Europe/Berlin:20260326T090000', 'RRULE:FREQ=DAILY;COUNT=10']
+  const exdate = 'EXDATE;TZID=Europe/Berlin:20260328T090000,20260329T090000'
+  const rows = readIcsFile(file(...event(...lines), ...event(...moved)), 'UTC').candidates.map(
+    ({ values }, index): Record<string, unknown> => ({ ...values, id: index + 1 }),
+  )
+  expect(formatIcs(rows)).toContain('RECURRENCE-ID')
+  const newer = file(...event(...lines), ...event(...moved, 'STATUS:CANCELLED'))
+  for (const text of [newer, file(...event(...lines, exdate))]) {
+    const [update, ...others] = withKnownEvents(readIcsFile(text, 'UTC').candidates, rows)
+    expect([update!.id, others]).toEqual([1, []])
+    const updated = [{ ...rows[0], ...update!.values }, rows[1]!]
+    const exported = formatIcs(updated)
+    expect(exported).not.toContain('RECURRENCE-ID')
+    expect(withKnownEvents(readIcsFile(exported, 'UTC').candidates, updated)).toEqual([])
+  }
+  const both = rowsOf(file(...event(...lines, exdate), ...event(...moved)))
+  expect(both[0]!['exdates']).toHaveLength(2)
+  const { candidates } = readIcsFile(file(...event(...lines, exdate), ...event(...moved)), 'UTC')
+  expect(candidates[0]!.values['exdates']).toEqual(['2026-03-29T07:00:00.000Z'])
+  expect(formatIcs(candidates.map(({ values }, index) => ({ ...values, id: index + 1 })))).toContain('RECURRENCE-ID')
+})
+
 test('what is out of range is refused with its line, a second rule is reported, and the other events are read', () => {
   const { rows, notes, problems } = imported(
     file(

@@ -4,6 +4,7 @@ import { firstWeekday } from '../../kit/first-weekday.ts'
 import { today } from '../../kit/local-day.ts'
 import { monthOf, weekOf } from '../../kit/days.ts'
 import { daysOf } from '../../kit/event-days.ts'
+import { leftOutIn } from '../../../client/rows/event-uid.ts'
 import { calendarOfEvent } from './event-calendars.ts'
 import type { Stretch } from './event-layout.ts'
 import { isSeries, seriesOf, startsOf, uidOf } from './series.ts'
@@ -76,6 +77,8 @@ export const shownDays = computed<readonly string[]>(() => {
     : weekOf(selected.value, firstWeekday.value)
 })
 
+const isLeftOut = computed(() => leftOutIn(entries.all.value))
+
 /** The occurrences on the shown days: bars first, then by time. */
 export const occurrences = computed<readonly Occurrence[]>(() => {
   const days = shownDays.value
@@ -83,7 +86,7 @@ export const occurrences = computed<readonly Occurrence[]>(() => {
   // While a changed occurrence is saved, its draft and its row exist both.
   const keys = new Set<string>()
   return entries.all.value
-    .filter((event) => !calendarOfEvent(event).hidden)
+    .filter((event) => !calendarOfEvent(event).hidden && !isLeftOut.value(event))
     .flatMap((event) => {
       if (isSeries(event)) return occurrencesOf(event, start, end)
       return [event.recurrence_id === null ? occurrenceOf(event) : changedOccurrence(event)]

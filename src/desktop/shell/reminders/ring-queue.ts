@@ -1,10 +1,12 @@
 import { DAY, MINUTE } from '../../../base/clock.ts'
+import { seriesUids } from '../../../client/rows/event-uid.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
 import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import {
   MISSED_FOR,
   ringsAt,
   sourceOf,
+  timesOf,
   type ReminderRow,
   type RemindedTable,
   type Ring,
@@ -27,29 +29,52 @@ const AHEAD = 3 * DAY
 /** Most starts of a series that are considered. */
 const MAX_STARTS = 1_000
 
-/** Original times of occurrences that have rows of their own. */
-function makeChangedOccurrences() {
-  /** By the UID of the series and the key of the row. */
-  const times = new Map<string, Map<string, number>>()
-  const uids = new Map<string, string>()
+/** Moments of occurrences, by the UIDs of their series and the key of the row that names them. */
+function makeMoments() {
+  const byUid = new Map<string, Map<string, readonly number[]>>()
+  const uidsOf = new Map<string, readonly string[]>()
   return {
-    of: (uids: readonly string[]): number[] => uids.flatMap((uid) => [...(times.get(uid)?.values() ?? [])]),
-    /** Returns the UID of the series; undefined if the row is no such occurrence. */
-    put(key: string, { uid, recurrence_id }: ReminderRow): string | undefined {
-      if (uid === null || !recurrence_id) return undefined
-      times.set(uid, (times.get(uid) ?? new Map<string, number>()).set(key, Date.parse(recurrence_id)))
-      uids.set(key, uid)
-      return uid
+    of: (uids: readonly string[]): number[] => uids.flatMap((uid) => [...(byUid.get(uid)?.values() ?? [])].flat()),
+    put(key: string, uids: readonly string[], moments: readonly number[]): void {
+      for (const uid of uids) byUid.set(uid, (byUid.get(uid) ?? new Map<string, readonly number[]>()).set(key, moments))
+      uidsOf.set(key, uids)
     },
-    remove(key: string): string | undefined {
-      const uid = uids.get(key)
-      if (uid !== undefined) times.get(uid)?.delete(key)
-      uids.delete(key)
-      return uid
+    /** Returns the UIDs of the series that a row named moments of. */
+    remove(key: string): readonly string[] {
+      const uids = uidsOf.get(key) ?? []
+      for (const uid of uids) byUid.get(uid)?.delete(key)
+      uidsOf.delete(key)
+      return uids
     },
     clear(): void {
-      times.clear()
-      uids.clear()
+      byUid.clear()
+      uidsOf.clear()
+    },
+  }
+}
+
+/** Occurrences of series that have rows of their own, or are left out. */
+function makeExceptions() {
+  const [changed, leftOut] = [makeMoments(), makeMoments()]
+  return {
+    /** Starts of a row, given those of its rule; undefined for an occurrence that was cancelled after it was changed. */
+    startsOf(source: Source, ofRule: readonly number[]): readonly number[] | undefined {
+      const { rule, start, uids, original } = source
+      if (original !== undefined && leftOut.of(uids).includes(original)) return undefined
+      return rule === undefined ? [start] : seriesStarts(source, ofRule, changed.of(uids))
+    },
+    /** Returns the UIDs of the series that a row of an event says something of. */
+    put(key: string, row: ReminderRow): readonly string[] {
+      const uids = seriesUids(row)
+      if (row.recurrence_id) changed.put(key, uids, [Date.parse(row.recurrence_id)])
+      else if (row.exdates) leftOut.put(key, uids, timesOf(row.exdates))
+      return row.recurrence_id || row.exdates ? uids : []
+    },
+    /** Returns the UIDs of the series that the row said something of. */
+    remove: (key: string): readonly string[] => [...changed.remove(key), ...leftOut.remove(key)],
+    clear(): void {
+      changed.clear()
+      leftOut.clear()
     },
   }
 }
@@ -60,15 +85,14 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
   const next = new Map<string, number>()
   /** Starts by the rule of a series. */
   const expanded = new Map<string, readonly number[]>()
-  const changed = makeChangedOccurrences()
+  const exceptions = makeExceptions()
   let wakeAt = Infinity
   let refreshAt = now() + DAY
 
   function evaluate(source: Source): void {
-    const { key, table, id, title, isDay, uids } = source
-    const isSingle = source.rule === undefined
-    const starts = isSingle ? [source.start] : seriesStarts(source, expanded.get(key) ?? [], changed.of(uids))
-    const { due, next: at } = ringsAt(source, starts, now(), ownZone)
+    const { key, table, id, title, isDay } = source
+    const starts = exceptions.startsOf(source, expanded.get(key) ?? [])
+    const { due, next: at } = starts ? ringsAt(source, starts, now(), ownZone) : {}
     if (at === undefined) next.delete(key)
     else next.set(key, at)
     wakeAt = Math.min(wakeAt, at ?? Infinity)
@@ -86,16 +110,16 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     evaluate(source)
   }
 
-  function evaluateSeries(uid: string | undefined): void {
-    if (uid === undefined) return
-    for (const one of sources.values()) if (one.rule !== undefined && one.uids.includes(uid)) evaluate(one)
+  /** Evaluates the series with one of some UIDs, and their changed occurrences. */
+  function evaluateAll(uids: readonly string[]): void {
+    if (uids.length === 0) return
+    for (const one of sources.values()) if (one.uids.some((uid) => uids.includes(uid))) evaluate(one)
   }
 
-  /** Returns the UID of the series if the row was a changed occurrence. */
-  function forget(key: string): string | undefined {
+  function forget(key: string): readonly string[] {
     sources.delete(key)
     next.delete(key)
-    return changed.remove(key)
+    return exceptions.remove(key)
   }
 
   return {
@@ -103,8 +127,7 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     put(table: RemindedTable, row: ReminderRow): void {
       const key = `${table}:${row.id}`
       const before = sources.get(key)
-      forget(key)
-      evaluateSeries(changed.put(key, row))
+      evaluateAll([...forget(key), ...(table === 'svc_events' ? exceptions.put(key, row) : [])])
       const source = sourceOf(table, row, ownZone)
       if (!source) {
         expanded.delete(key)
@@ -117,10 +140,10 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     },
     remove(table: RemindedTable, id: number): void {
       const key = `${table}:${id}`
-      const uid = forget(key)
+      const uids = forget(key)
       expanded.delete(key)
       onChange(key, undefined)
-      evaluateSeries(uid)
+      evaluateAll(uids)
     },
     /** Whether something is due; without it, this compares two numbers. */
     check(): void {
@@ -140,7 +163,7 @@ export function makeRingQueue({ now, ownZone, expand, onChange }: Options) {
     wait: (): number => Math.max(0, Math.min(wakeAt, refreshAt) - now()),
     clear(): void {
       for (const key of sources.keys()) onChange(key, undefined)
-      for (const map of [sources, next, expanded, changed]) map.clear()
+      for (const map of [sources, next, expanded, exceptions]) map.clear()
       wakeAt = Infinity
     },
   }

@@ -40,8 +40,10 @@ export interface Source {
   zone: string
   /** Of a series. */
   rule: string | undefined
-  /** The UIDs by which changed occurrences name it. */
+  /** The UIDs by which changed occurrences name it; of one of them, that of its series. */
   uids: readonly string[]
+  /** Of a changed occurrence: when it would have started. */
+  original: number | undefined
   added: readonly number[]
   leftOut: readonly number[]
   /** Rings up to this moment are acknowledged, or older than the row. */
@@ -51,7 +53,7 @@ export interface Source {
 
 const MINUTES_OF_DAY = DAY / MINUTE
 
-const timesOf = (dates: string[] | null | undefined): number[] => (dates ?? []).map((date) => Date.parse(date))
+export const timesOf = (dates: string[] | null | undefined): number[] => (dates ?? []).map((date) => Date.parse(date))
 
 const startOf = (row: ReminderRow): { start: number; isDay: boolean } | undefined => {
   if (row.starts_at !== undefined) return { start: Date.parse(row.starts_at), isDay: row.all_day === true }
@@ -79,6 +81,7 @@ export function sourceOf(table: RemindedTable, row: ReminderRow, ownZone: string
     zone: at.isDay ? 'UTC' : zone,
     rule: isSeries ? row.rrule! : undefined,
     uids: seriesUids(row),
+    original: row.recurrence_id ? Date.parse(row.recurrence_id) : undefined,
     added: timesOf(row.rdates),
     leftOut: timesOf(row.exdates),
     acknowledged: Math.max(Date.parse(row.created_at), row.reminded_at === null ? 0 : Date.parse(row.reminded_at)),

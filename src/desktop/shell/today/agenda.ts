@@ -1,7 +1,7 @@
 import { DAY, iso } from '../../../base/clock.ts'
 import { isZone } from '../../../base/zoned-time.ts'
 import { calendarOf, type CalendarRow } from '../../../client/rows/calendars.ts'
-import { seriesUids } from '../../../client/rows/event-uid.ts'
+import { leftOutIn, seriesUids } from '../../../client/rows/event-uid.ts'
 import { daysOf, type Times } from '../../kit/event-days.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
 import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
@@ -75,6 +75,7 @@ function changedTimes(events: readonly EventRow[]): Map<string, number[]> {
 function eventItems(rows: AgendaRows, day: string, now: number, expanded: ReadonlyMap<number, readonly number[]>) {
   const events = [...rows.events]
   const changed = changedTimes(events)
+  const isLeftOut = leftOutIn(events)
   const items: AgendaItem[] = []
   const add = ({ id, title }: EventRow, times: Times): void => {
     const { first, last } = daysOf(times)
@@ -86,7 +87,7 @@ function eventItems(rows: AgendaRows, day: string, now: number, expanded: Readon
     items.push({ key: `event ${id} ${times.starts_at}`, slug: 'calendar', id, title, at, isOverdue: false })
   }
   for (const event of events) {
-    if (calendarOf(rows.calendars, event.calendar_uid)?.hidden) continue
+    if (calendarOf(rows.calendars, event.calendar_uid)?.hidden || isLeftOut(event)) continue
     if (!isSeries(event)) {
       add(event, event)
       continue
