@@ -1,6 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import type { Backups, Created } from '../../domain/backups/backups.ts'
 import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations.ts'
+import { warnIfInside } from './inside-warning.ts'
 import { command, flag, type Globals } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
 import { commandLine } from '../../base/shell-words.ts'
@@ -44,6 +45,7 @@ export const create = command({
     if (to === undefined) throw usage('Give a destination: --to DIR or --to FILE.tar, or svc config set backup.to DIR.')
     const { backupTarget, isArchiveName, isBucket } = await import('../../wiring/backups/backup-locations.ts')
     if (flags.prune && isArchiveName(to)) throw usage('An archive is one backup: --prune is for folders.')
+    await warnIfInside(io, to, directory)
     const passphrases = passphraseSource(io, flags)
     const options = { to, encrypt: flags.encrypt, startsOver: flags.new, recheck: flags.recheck }
     const target = await backupTarget({ domain, directory }, options, passphrases)

@@ -1,5 +1,6 @@
 import { iso } from '../../base/clock.ts'
 import type { Backups, Keep } from '../../domain/backups/backups.ts'
+import { warnIfInside } from './inside-warning.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
 import { formatTime } from '../time-format.ts'
@@ -44,6 +45,7 @@ export const schedule = command({
     const to = flags.to === undefined ? (await instance.settings.values())['backup.to'] : placeOf(flags.to)
     if (!isOff && to === '') throw usage('Give the folder: --to DIR.')
     if (isArchiveName(to)) throw usage('Scheduled backups go to a folder, not to an archive.')
+    if (!isOff) await warnIfInside(io, to, directory)
     const place = { instance, config, directory }
     const changed = [await changeSetting(place, 'backup.schedule', args.when)]
     if (flags.to !== undefined) changed.push(await changeSetting(place, 'backup.to', to))

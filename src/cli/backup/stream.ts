@@ -1,6 +1,7 @@
 import { pluralize } from '../../base/counts.ts'
 import { formatDuration } from '../../base/durations.ts'
 import type { StreamState } from '../../domain/backups/streaming.ts'
+import { warnIfInside } from './inside-warning.ts'
 import { command, flag } from '../command.ts'
 import { Exit, usage } from '../exit.ts'
 import { interruptible } from '../interruption.ts'
@@ -82,6 +83,7 @@ export const stream = command({
     }
     const to = flags.to ?? ((await domain.instance.settings.values())['backup.to'] || undefined)
     if (to === undefined) throw usage('Give a folder: --to DIR, or svc config set backup.to DIR.')
+    await warnIfInside(io, to, directory)
     const { streamBackups } = await import('../../wiring/backups/stream.ts')
     const options = { to, encrypt: flags.encrypt, startsOver: flags.new, days: flags.days ?? DAYS }
     const context = { passphrases: passphraseSource(io, flags), env: globals.env }

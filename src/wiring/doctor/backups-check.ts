@@ -4,6 +4,7 @@ import { commandLine } from '../../base/shell-words.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { LONG_AGO } from '../../domain/backups/backups.ts'
 import { LATE, streamStatus } from '../backup-stream-status.ts'
+import { isInDataDirectory } from '../installation/backup-place.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
 
 // Whether the data would survive the loss of the disk.
@@ -52,6 +53,18 @@ const backupAge: Check = {
   },
 }
 
+const backupPlace: Check = {
+  id: 'backup-place',
+  summary: 'backups are kept outside the data directory',
+  async runChecks({ domain: { backups, instance }, directory }) {
+    const place = (await instance.settings.values())['backup.to'] || (await backups.lastBackup())?.place
+    if (place === undefined) return fine(findingText('backup_nowhere'))
+    if (isInDataDirectory(place, directory))
+      return warning(findingText('backup_inside', { place }), findingText('remedy_backup_inside'))
+    return fine(findingText('backup_outside', { place }))
+  },
+}
+
 const backupProven: Check = {
   id: 'backup-proven',
   summary: 'a backup was restored as a test',
@@ -91,4 +104,4 @@ const backupStream: Check = {
   },
 }
 
-export const backupChecks: readonly Check[] = [backupAge, backupProven, backupStream]
+export const backupChecks: readonly Check[] = [backupPlace, backupAge, backupProven, backupStream]

@@ -1,5 +1,15 @@
+import { sep } from 'node:path'
+import { realPathOf } from '../../host/real-path.ts'
 import { openBucket } from '../../storage/backups/bucket.ts'
 import { isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
+import type { DataDirectory } from './data-directory.ts'
+
+/** Whether a place for backups is lost together with the data directory. */
+export function isInDataDirectory(place: string, { path }: Pick<DataDirectory, 'path'>): boolean {
+  if (isBucket(place)) return false
+  const [inner, outer] = [realPathOf(place), realPathOf(path)]
+  return inner === outer || inner.startsWith(outer + sep)
+}
 
 // Which right the key lacks on purpose: `backup-and-restore.md`, "Where the server cannot delete".
 const RIGHTS = 'list the bucket and to read and write its objects'

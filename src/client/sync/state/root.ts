@@ -2,10 +2,11 @@ import { errorCode } from '../../../base/errors.ts'
 import { makeFolder } from '../../../host/folder-creation.ts'
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
-import { basename, dirname, join, parse, relative, resolve } from 'node:path'
+import { dirname, join, parse, relative, resolve } from 'node:path'
 import { randomHex } from '../../../base/random.ts'
 import { writeDurably } from '../../../host/durable-files.ts'
 import { readRegularFile, readRegularFileSync } from '../../../host/regular-file.ts'
+import { realPathOf } from '../../../host/real-path.ts'
 import { OWN_FOLDER } from '../plan/reserved-paths.ts'
 import { Refused } from '../../refused.ts'
 import { NoRoot } from '../sync-errors.ts'
@@ -280,10 +281,6 @@ export async function initRoot(options: InitOptions): Promise<{ path: string; cr
   }
   return { path, created: true }
 }
-
-/** The path with links resolved, also of a folder that does not exist yet. */
-const realPathOf = (path: string): string =>
-  existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path))
 
 async function refusePlace(path: string, { stateFolder, secrets }: InitOptions): Promise<void> {
   if (dirname(path) === path) throw new Refused('nested', `${path} is a whole file system: choose a folder in it.`)

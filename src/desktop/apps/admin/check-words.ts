@@ -2,6 +2,7 @@ import { catalogue } from '../../kit/language.ts'
 
 const en = {
   'data-directory': 'The data directory can be opened',
+  'backup-place': 'Backups are kept outside the data directory',
   'backup-age': 'There is a recent backup',
   'backup-proven': 'A backup was restored as a test',
   'backup-stream': 'The backup stream is up to date',
@@ -29,6 +30,7 @@ const en = {
 
 const words = catalogue(en, {
   'data-directory': 'Das Datenverzeichnis lässt sich öffnen',
+  'backup-place': 'Sicherungen liegen außerhalb des Datenverzeichnisses',
   'backup-age': 'Es gibt eine aktuelle Sicherung',
   'backup-proven': 'Eine Sicherung wurde testweise wiederhergestellt',
   'backup-stream': 'Der Änderungsstrom ist aktuell',

@@ -7,6 +7,9 @@ export const germanFindings: Record<FindingText, string> = {
   backup_none: 'Es wurde noch keine Sicherung erstellt',
   backup_none_there: 'In {place} gibt es noch keine Sicherung',
   backup_paused: 'Geplante Sicherungen ruhen, weil diese Installation aus einer Sicherung wiederhergestellt wurde',
+  backup_inside: 'Sicherungen in {place} gehen zusammen mit den Daten verloren: Der Ordner liegt im Datenverzeichnis',
+  backup_outside: 'Sicherungen werden in {place} abgelegt',
+  backup_nowhere: 'Es ist kein Ort für Sicherungen eingestellt',
   backup_last: '{id} in {place}, vor {time}',
   backup_overdue: '{found}, später als geplant',
   backup_future:
@@ -78,6 +81,7 @@ export const germanFindings: Record<FindingText, string> = {
   administrator_missing: 'Es gibt keinen Administrator, daher kann sich niemand anmelden',
   remedy_backup_create: 'Weitere Angaben zeigt svc backup create',
   remedy_backup_overdue: 'Lassen Sie svc serve laufen oder führen Sie svc backup create aus',
+  remedy_backup_inside: "svc backup schedule '30 3 * * *' --to DIR, mit einem Ordner auf einem anderen Datenträger",
   remedy_backup_future: 'Systemzeit einstellen, dann svc backup create und svc backup drill ausführen',
   remedy_backup_schedule: "svc backup schedule '30 3 * * *' erstellt jede Nacht eine Sicherung",
   remedy_public_url: 'Schalten Sie einen Proxy mit TLS davor und führen Sie aus: svc config set public_url https://…',
