@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import { search } from '../../src/contract/search.ts'
@@ -17,12 +17,12 @@ const PATIENCE = { timeout: 20_000 }
 
 const insert = (table: string, data: object) => ({ table, operation: 'INSERT', data })
 
-const found = async (account: Account, query: string, more: object = {}) => {
+const found = async (account: Pick<Account, 'ask'>, query: string, more: object = {}) => {
   const { results } = await account.ask(find, { query, ...more })
   return results.map(({ kind, title, path }) => `${kind} ${path ?? title}`).sort()
 }
 
-const finds = (account: Account, query: string, ...expected: string[]) =>
+const finds = (account: Pick<Account, 'ask'>, query: string, ...expected: string[]) =>
   expect.poll(() => found(account, query), PATIENCE).toEqual(expected)
 
 test('finds rows of every kind, files by name, and messages', async () => {
@@ -201,6 +201,45 @@ test.skipIf(inject('postgres') !== undefined)(
       .toMatchObject({ results: [{ title: 'Dugong' }], complete: true })
   },
 )
+
+test('files whose contents the store could not give are found by them once it can, also after a restart', async () => {
+  const dataDir = await folderOfTest()
+  const before = await startServer({ dataDir })
+  const account = await before.account()
+  const text = (word: string) => `${'It lives in the sea. '.repeat(4_000)} ${word}`
+  await account.put('/kept.txt', text('dugong'))
+  await before.close()
+  const blobs = (await readdir(dataDir, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+    .map(({ parentPath, name }) => join(parentPath, name))
+  expect(blobs).toHaveLength(1)
+  const [blob] = blobs
+  const hide = () => rename(blob!, `${blob}.away`)
+  const show = () => rename(`${blob}.away`, blob!)
+  const serving = async (check: (again: Pick<Account, 'ask'>) => Promise<void>) => {
+    const next = await startServer({ dataDir, indexAfterMs: 0 })
+    try {
+      await check(clientOf(next.url, account.token))
+    } finally {
+      await next.close()
+    }
+  }
+
+  // While the index is built.
+  await hide()
+  await serving((again) => finds(again, 'kept', 'file /kept.txt'))
+  await show()
+  await serving((again) => finds(again, 'dugong', 'file /kept.txt'))
+  // When the file changes.
+  await hide()
+  await serving(async (again) => {
+    await again.ask(syncFiles.actions.move, { from: '/kept.txt', to: '/moved.txt' })
+    await finds(again, 'moved', 'file /moved.txt')
+    expect(await found(again, 'dugong')).toEqual([])
+  })
+  await show()
+  await serving((again) => finds(again, 'dugong', 'file /moved.txt'))
+})
 
 describe.skipIf(inject('postgres') !== undefined)('the index of a SQLite installation', () => {
   const NOTES = 600

@@ -4,7 +4,13 @@ import { randomHex } from '../../base/random.ts'
 import type { Database } from '../../storage/engine/database.ts'
 import type { Contents } from '../../storage/contents/contents.ts'
 import { IndexDamaged, type IndexedDocument, type SearchIndex } from '../../storage/search/search-index.ts'
-import { queuedRows, unqueueRows } from '../../storage/search/search-queue.ts'
+import {
+  postponedRows,
+  postponeRows,
+  queuedRows,
+  unqueueRows,
+  type QueuedRow,
+} from '../../storage/search/search-queue.ts'
 import {
   goneScopes,
   searchedTables,
@@ -46,9 +52,11 @@ const REST = 5
 const POLL_MS = 1_000
 const FAILURE_MS = 15_000
 const SWEEP_MS = 3_600_000
-/** How long a store that did not answer is not asked again, ms, and how many files wait for it. */
+/** How long a store that did not answer is not asked again, and after which contents that it could not give are, ms. */
 const STORE_AWAY_MS = 60_000
-const MAX_POSTPONED = 100_000
+const UNREADABLE_MS = 3_600_000
+/** Below the IDs of all files that wait to be read again. */
+const FIRST = Number.MIN_SAFE_INTEGER
 
 const parsed = (text: string | undefined): Progress | undefined =>
   text === undefined ? undefined : (JSON.parse(text) as Progress)
@@ -56,50 +64,63 @@ const parsed = (text: string | undefined): Progress | undefined =>
 /** Makes documents of rows; of files that are text with their content. */
 function makeReader(contents: Parts['contents'], closing: AbortSignal) {
   let awayUntil = 0
-  /** Files whose content could not be read while the store was away. */
-  const postponed = new Set<number>()
+  const isAway = () => Date.now() < awayUntil
 
-  async function contentOf({ row, title: name, size, sha256 }: SearchSource): Promise<string> {
+  /** The text of a file; undefined if its content cannot be read now. */
+  async function contentOf({ title: name, size, sha256 }: SearchSource): Promise<string | undefined> {
     if (sha256 === null || !hasText({ name, size })) return ''
-    if (Date.now() >= awayUntil)
-      try {
-        return await textOfFile(contents, sha256, closing)
-      } catch (error) {
-        // A store that is silent is not waited for; the file stays in the queue.
-        closing.throwIfAborted()
-        // A content that is missing or was replaced meanwhile: the file is found by its name.
-        if (!(error instanceof Busy)) return ''
-        awayUntil = Date.now() + STORE_AWAY_MS
-      }
-    if (postponed.size < MAX_POSTPONED) postponed.add(row)
-    return ''
+    // A store that is silent is not waited for.
+    if (isAway()) return undefined
+    try {
+      return await textOfFile(contents, sha256, closing)
+    } catch (error) {
+      closing.throwIfAborted()
+      if (error instanceof Busy) awayUntil = Date.now() + STORE_AWAY_MS
+      return undefined
+    }
   }
 
   return {
-    async documentsOf(table: string, sources: readonly SearchSource[]): Promise<IndexedDocument[]> {
+    isAway,
+    /** Documents of rows, and the files of which they have only the names, because their contents cannot be read now. */
+    async documentsOf(table: string, sources: readonly SearchSource[]) {
       const documents: IndexedDocument[] = []
+      const unread: number[] = []
       for (const source of sources) {
         const text = table === 'nodes' ? await contentOf(source) : source.text
-        const terms = await termsOfDocument({ ...source, text, table })
+        if (text === undefined) unread.push(source.row)
+        const terms = await termsOfDocument({ ...source, text: text ?? '', table })
         documents.push({ key: searchKey(table, source.row), scope: source.scope, terms })
         await yieldToOthers()
       }
-      return documents
+      return { documents, unread }
     },
-    hasPostponed: () => postponed.size > 0 && Date.now() >= awayUntil,
-    /** Some of the files to be read again, once the store is back. */
-    takePostponed(): number[] {
-      if (postponed.size === 0 || Date.now() < awayUntil) return []
-      const some = [...postponed].slice(0, BATCH)
-      for (const row of some) postponed.delete(row)
-      return some
+  }
+}
+
+/** Retries of files whose content could not be read. They wait in the queue, so that no stop of the server forgets them. */
+function makeRetries(database: Database, isAway: () => boolean) {
+  let retryAt = 0
+  let after = FIRST
+  return {
+    /** The next of them; undefined while it is not yet time. */
+    due: async (limit = BATCH) => (Date.now() < retryAt ? undefined : postponedRows(database.read, after, limit)),
+    /** Plans the next retry, after some were `tried` and others were `added`. */
+    plan(tried: readonly QueuedRow[] | undefined, added: number): void {
+      const now = Date.now()
+      if (isAway() || (tried && tried.length < BATCH)) {
+        after = FIRST
+        retryAt = now + (isAway() ? STORE_AWAY_MS : UNREADABLE_MS)
+      } else if (tried) after = tried.at(-1)!.id
+      if (added > 0) retryAt = Math.min(retryAt, now + STORE_AWAY_MS)
     },
   }
 }
 
 /** The steps of indexing. Each leaves the index in a state from which any process can go on. */
 function makeSteps({ database, contents, index, epoch }: Parts, closing: AbortSignal) {
-  const { documentsOf, hasPostponed, takePostponed } = makeReader(contents, closing)
+  const { documentsOf, isAway } = makeReader(contents, closing)
+  const retries = makeRetries(database, isAway)
 
   /** Begins an empty index; what is queued will be read with everything else. */
   async function begin(): Promise<Progress> {
@@ -120,34 +141,45 @@ function makeSteps({ database, contents, index, epoch }: Parts, closing: AbortSi
     },
     /** Indexes queued rows; returns whether there may be more. */
     async followQueue(): Promise<boolean> {
-      const queued = await queuedRows(database.read, BATCH)
-      const postponed = takePostponed()
-      if (queued.length + postponed.length === 0) return false
-      const documents: IndexedDocument[] = []
-      const gone: number[] = []
+      const changed = await queuedRows(database.read, BATCH)
+      const retried = await retries.due()
+      const queued = [...changed, ...(retried ?? [])]
+      const update = { documents: [] as IndexedDocument[], gone: [] as number[] }
+      const unread = new Set<number>()
       for (const table of searchedTables) {
-        const changed = queued.filter(({ tbl }) => tbl === table).map(({ row_id }) => row_id)
-        const ids = [...new Set(table === 'nodes' ? [...changed, ...postponed] : changed)]
+        const ids = [...new Set(queued.filter(({ tbl }) => tbl === table).map(({ row_id }) => row_id))]
         if (ids.length === 0) continue
         const found = await searchSources(database.read, table, { ids })
-        documents.push(...(await documentsOf(table, found)))
+        const made = await documentsOf(table, found)
+        update.documents.push(...made.documents)
+        for (const file of made.unread) unread.add(file)
         const present = new Set(found.map(({ row }) => row))
-        gone.push(...ids.filter((id) => !present.has(id)).map((id) => searchKey(table, id)))
+        update.gone.push(...ids.filter((id) => !present.has(id)).map((id) => searchKey(table, id)))
       }
-      if (!(await index.update({ documents, gone }))) return false
-      if (queued.length > 0) await database.write({ keys: ['search'] }, (tx) => unqueueRows(tx, queued))
-      return true
+      if (queued.length > 0) {
+        if (!(await index.update(update))) return false
+        const done = queued.filter(({ id, row_id }) => id > 0 || !unread.has(row_id))
+        await database.write({ keys: ['search'] }, async (tx) => {
+          if (done.length > 0) await unqueueRows(tx, done)
+          if (unread.size > 0) await postponeRows(tx, [...unread])
+        })
+      }
+      for (const { row_id } of retried ?? []) unread.delete(row_id)
+      retries.plan(retried, unread.size)
+      return queued.length > 0
     },
     /** Indexes the next rows of all; returns the progress, undefined if another server continues. */
     async build({ id, next }: Progress): Promise<Progress | undefined> {
       if (!next) return { id }
       const found = await searchSources(database.read, next.table, { after: next.after, limit: BATCH })
-      const documents = await documentsOf(next.table, found)
+      const { documents, unread } = await documentsOf(next.table, found)
+      if (unread.length > 0) await database.write({ keys: ['search'] }, (tx) => postponeRows(tx, unread))
+      retries.plan(undefined, unread.length)
       const table = found.length > 0 ? next.table : searchedTables[searchedTables.indexOf(next.table) + 1]
       const progress = { id, ...(table !== undefined && { next: { table, after: found.at(-1)?.row ?? 0 } }) }
       return (await index.update({ documents, gone: [], state: JSON.stringify(progress) })) ? progress : undefined
     },
-    isDue: async () => hasPostponed() || (await queuedRows(database.read, 1)).length > 0,
+    isDue: async () => (await queuedRows(database.read, 1)).length > 0 || ((await retries.due(1)) ?? []).length > 0,
     /** Removes documents of accounts and rooms that are gone. */
     async sweep(): Promise<void> {
       for (const scope of await goneScopes(database.read, await index.scopes()))

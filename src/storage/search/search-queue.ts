@@ -33,7 +33,25 @@ export interface QueuedRow {
 }
 
 export const queuedRows = (on: Reader, limit: number): Promise<QueuedRow[]> =>
-  on.q.selectFrom('search_queue').selectAll().orderBy('id').limit(limit).execute()
+  on.q.selectFrom('search_queue').selectAll().where('id', '>', 0).orderBy('id').limit(limit).execute()
+
+/** Files whose content could not be read, with IDs above `after`. */
+export const postponedRows = (on: Reader, after: number, limit: number): Promise<QueuedRow[]> =>
+  on.q
+    .selectFrom('search_queue')
+    .selectAll()
+    .where('id', '<', 0)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+
+export const postponeRows = (tx: Writer, files: readonly number[]) =>
+  tx.q
+    .insertInto('search_queue')
+    .values(files.map((row_id) => ({ id: -row_id, tbl: 'nodes', row_id })))
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
 
 /** Removes rows that were read, not those queued since. */
 export const unqueueRows = (tx: Writer, rows: readonly QueuedRow[]) =>
