@@ -98,10 +98,17 @@ describe('The agenda of today', () => {
       }),
       daily(10, { title: 'Cancelled', exdates: [at('16:00')] }),
       daily(11, { title: 'Moved before', uid: 'series-10', recurrence_id: at('16:00'), starts_at: at('21:00') }),
+      daily(12, { title: 'On single dates', rrule: null, rdates: [at('22:00')] }),
       daily(5, { title: 'Not readable', rrule: 'FREQ=SOMETIMES' }),
     ]
     const expanded = new Map([1, 2, 3, 6, 8].map((id) => [id, [today]]))
-    expect(titles({ events }, expanded)).toEqual(['Daily', 'Moved to 18:00', 'Moved to 19:00', 'Moved to 20:00'])
+    expect(titles({ events }, expanded)).toEqual([
+      'Daily',
+      'Moved to 18:00',
+      'Moved to 19:00',
+      'Moved to 20:00',
+      'On single dates',
+    ])
     const { from, to } = expansionFor(events[0]!, DAY)
     expect(from).toBeLessThan(today)
     expect(to).toBeGreaterThan(today)

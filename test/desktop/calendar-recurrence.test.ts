@@ -192,6 +192,33 @@ test('a series without a UID gets one with its first changed occurrence, which s
   expectQuiet(visited)
 })
 
+test('an event with additional dates and without a rule takes place on each of them', async () => {
+  const rdates = ['2026-03-25T08:00:00Z', '2026-03-26T08:00:00Z', '2026-03-28T08:00:00Z']
+  const { visited, app, page, rows } = await withCalendar([
+    { ...lesson, starts_at: '2026-03-23T08:00:00Z', ends_at: '2026-03-23T09:00:00Z', rrule: null, rdates },
+  ])
+  const days = (...dates: string[]): string[] => dates.map((date) => `${date} 09:00–10:00`)
+  await expect.poll(() => shown(app, 'Piano')).toEqual(days('03-23', '03-25', '03-26', '03-28'))
+  const dialog = app.getByRole('dialog')
+  await day(app, '03-25').getByRole('button', { name: 'Piano' }).click()
+  await dialog.getByLabel('A change is for').selectOption('All events of the series')
+  await expect.poll(() => dialog.getByLabel('Repeats').locator('option:checked').textContent()).toBe('On 3 more dates')
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  const remove = async (date: string, scope: string): Promise<void> => {
+    await day(app, date).getByRole('button', { name: 'Piano' }).focus()
+    await page.keyboard.press('Delete')
+    await dialog.getByRole('button', { name: scope }).click()
+  }
+  await remove('03-23', 'Only this event')
+  await expect.poll(() => shown(app, 'Piano')).toEqual(days('03-25', '03-26', '03-28'))
+  await remove('03-26', 'This and all following')
+  await expect.poll(() => shown(app, 'Piano')).toEqual(days('03-25'))
+  await expect.poll(rows).toMatchObject([{ rrule: null, rdates: ['2026-03-25T08:00:00Z'] }])
+  await app.getByRole('button', { name: 'Undo' }).last().click()
+  await expect.poll(() => shown(app, 'Piano')).toEqual(days('03-25', '03-26', '03-28'))
+  expectQuiet(visited)
+})
+
 test('this and all following are moved with the mouse, and everything goes back', async () => {
   const { visited, app, page, rows } = await withCalendar([
     { ...lesson, rrule: 'FREQ=DAILY;COUNT=30', exdates: ['2026-03-28T08:00:00Z'] },

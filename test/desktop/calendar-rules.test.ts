@@ -132,6 +132,12 @@ test('a series that moves takes along what is left out, by its own clock', () =>
   })
 })
 
+test('a series without a rule moves with its dates, and gets no rule', () => {
+  const dates = { ...weekly, rrule: null, rdates: ['2026-04-03T07:00:00.000Z'], exdates: null }
+  const later = { starts_at: '2026-03-21T09:30:00.000Z', ends_at: null, all_day: false }
+  expect(movedSeries(dates, later)).toMatchObject({ ...later, rrule: null, rdates: ['2026-04-04T08:30:00.000Z'] })
+})
+
 test('a series that moves ends with the same occurrence', () => {
   const daily = { ...weekly, starts_at: '2026-06-01T07:00:00.000Z', ends_at: null, exdates: null }
   const move = (rrule: string, starts_at: string, all_day = false, from: SeriesTimes = daily) => {

@@ -150,6 +150,16 @@ test('a series rings for each occurrence, but not for those that are left out, m
   expect(ringsAt('2026-04-02T12:00:00Z')).toEqual([])
 })
 
+test('a series without a rule rings for each of its dates', async () => {
+  const { queue, ringsAt } = queueAt('2026-11-26T12:00:00Z')
+  const series = row({ rdates: ['2026-11-27T18:00:00Z', '2026-12-24T18:00:00Z'], exdates: ['2026-11-26T18:00:00Z'] })
+  queue.put('svc_events', series)
+  expect(ringsAt('2026-11-26T17:50:00Z')).toEqual([])
+  expect(ringsAt('2026-11-27T17:50:00Z')).toEqual(['Choir 2026-11-27T18:00'])
+  queue.put('svc_events', { ...series, reminded_at: '2026-11-27T17:50:00Z' })
+  expect(ringsAt('2026-12-24T17:50:00Z')).toEqual(['Choir 2026-12-24T18:00'])
+})
+
 test('a changed occurrence that its series leaves out, because it was cancelled later, does not ring', async () => {
   const recurrence_id = '2026-11-27T18:00:00.000Z'
   for (const reminders of [['10'], null]) {

@@ -8,13 +8,14 @@ import { Select, Switch, TextField } from '../../kit/field.tsx'
 import { ownZone } from '../../kit/local-day.ts'
 import { ReminderFields } from '../../kit/reminder-fields.tsx'
 import { RepeatFields } from '../../kit/recurrence/repeat-fields.tsx'
+import { isSeries } from '../../kit/recurrence/series-starts.ts'
 import { addDays, toLocalInput } from '../../kit/days.ts'
 import { calendarOfEvent, calendars } from './event-calendars.ts'
 import { removeEvent } from './event-actions.ts'
 import { allDay } from './new-times.ts'
 import { occurrenceOf } from './occurrences.ts'
 import { currentOccurrence, isScopeFixed, opened, reopen } from './opened.ts'
-import { changesOf, isSeries, isUnreadable } from './series.ts'
+import { changesOf, isUnreadable } from './series.ts'
 import { identify, moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
 import { dayIn, endOfDay } from './series-times.ts'
 import { entries, notRepeated, type Event } from './store.ts'
@@ -110,6 +111,7 @@ function EventRepeat({ event }: { event: Event }) {
   return (
     <RepeatFields
       rrule={event.rrule}
+      addedDates={event.rdates?.length}
       first={dayIn(series, event.starts_at)}
       isAllDay={event.all_day}
       toDay={(moment) => dayIn(series, moment)}

@@ -1,7 +1,7 @@
 import { batch, signal } from '@preact/signals'
+import { isSeries } from '../../kit/recurrence/series-starts.ts'
 import { toast } from '../../kit/toast.tsx'
 import { occurrenceOf, type Occurrence } from './occurrences.ts'
-import { isSeries } from './series.ts'
 import { changedFields, identify, isRecurring, openerOf, type Recurring, type Scope } from './series-actions.ts'
 import { shifter } from './series-times.ts'
 import { entries, type Event } from './store.ts'

@@ -97,9 +97,8 @@ const since = (dates: string[] | null, at: number) => dates && dates.filter((dat
 /** Ends a series before an occurrence. */
 function truncate({ recurrence: { series, at } }: Recurring): Undo {
   const { rrule, rdates, exdates, all_day } = found(series) ?? series
-  if (rrule === null) return () => undefined
   return change(series, {
-    rrule: endedRule(rrule, at, all_day),
+    rrule: rrule && endedRule(rrule, at, all_day),
     rdates: before(rdates, at),
     exdates: before(exdates, at),
   })
@@ -114,7 +113,8 @@ const changesSince = ({ recurrence: { series, at } }: Recurring): readonly Event
  */
 async function restOf(of: Recurring): Promise<{ fields: EventFields; detach: () => Undo } | undefined> {
   const { series, at } = of.recurrence
-  const count = isCounted(series.rrule!) ? await countBefore(series, at) : 0
+  const { rrule } = series
+  const count = rrule !== null && isCounted(rrule) ? await countBefore(series, at) : 0
   if (count === undefined) return undefined
   const uid = uuid()
   const length = series.ends_at === null ? undefined : Date.parse(series.ends_at) - Date.parse(series.starts_at)
@@ -122,7 +122,7 @@ async function restOf(of: Recurring): Promise<{ fields: EventFields; detach: () 
     ...entries.fieldsOf(series),
     starts_at: isoOf(at),
     ends_at: length === undefined ? null : isoOf(at + length),
-    rrule: restOfRule(series.rrule!, count),
+    rrule: rrule && restOfRule(rrule, count),
     rdates: since(series.rdates, at),
     exdates: since(series.exdates, at),
     uid,

@@ -54,11 +54,11 @@ export function movedSeries(from: SeriesTimes, times: Times): SeriesTimes {
   const to = { ...times, tzid: times.all_day ? null : (from.tzid ?? ownZone()) }
   const shift = shifter(from, to)
   const moved = (dates: string[] | null): string[] | null => dates && dates.map(shift)
-  const rule = movedRule(from.rrule ?? '', dayIn(from, from.starts_at), dayIn(to, to.starts_at))
+  const rule = from.rrule && movedRule(from.rrule, dayIn(from, from.starts_at), dayIn(to, to.starts_at))
   const endOf = (day: string): number => endOfDay(from, day)
   return {
     ...to,
-    rrule: withMovedEnd(rule, { isAllDay: to.all_day, endOf, move: endMover(from, to) }),
+    rrule: rule && withMovedEnd(rule, { isAllDay: to.all_day, endOf, move: endMover(from, to) }),
     rdates: moved(from.rdates),
     exdates: moved(from.exdates),
   }

@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { DAY } from '../../../base/clock.ts'
 import { eventUid, seriesUids } from '../../../client/rows/event-uid.ts'
 import { expand } from '../../kit/recurrence/expand.ts'
-import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
+import { isSeries, seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import { zoneOf } from './series-times.ts'
 import { entries, selected, type Event } from './store.ts'
 
@@ -22,8 +22,6 @@ const expanded = signal<ReadonlyMap<string, Expanded>>(new Map())
 
 /** What an expansion depends on. */
 const keyOf = (event: Event): string => `${event.rrule}|${event.starts_at}|${zoneOf(event)}`
-
-export const isSeries = (event: Event): boolean => event.rrule !== null && event.recurrence_id === null
 
 const series = computed(() => entries.all.value.filter(isSeries))
 
@@ -49,13 +47,14 @@ effect(() => {
   const from = Date.parse(`${month}-01`) - MARGIN * DAY
   const to = from + (2 * MARGIN + 31) * DAY
   for (const event of series.value) {
+    if (event.rrule === null) continue
     const key = keyOf(event)
     const known = expanded.peek().get(key)
     if (requested.get(key) === month || (known && known.starts === undefined)) continue
     requested.set(key, month)
     const length = event.ends_at === null ? 0 : Date.parse(event.ends_at) - Date.parse(event.starts_at)
     const start = Date.parse(event.starts_at)
-    const expansion = { rule: event.rrule!, start, zone: zoneOf(event), from: from - length, to, limit: MAX_STARTS }
+    const expansion = { rule: event.rrule, start, zone: zoneOf(event), from: from - length, to, limit: MAX_STARTS }
     void expand(expansion).then((starts) => requested.get(key) === month && show(key, { range: month, starts }))
   }
 })

@@ -120,6 +120,8 @@ function EndFields({ rule, first, write }: { rule: Rule; first: string; write: (
 /** The series whose rule is edited. */
 export interface RepeatProps {
   rrule: string | null
+  /** How many dates it has beside the first one and those of a rule. */
+  addedDates?: number | undefined
   /** Its first day. */
   first: string
   /** Whether its starts are days; otherwise they are moments. */
@@ -132,10 +134,14 @@ export interface RepeatProps {
   onRule: (rrule: string | null) => void
 }
 
+/** What is shown of a rule that the fields cannot show, or of a series without a rule. */
+const otherLabel = (rrule: string | null, addedDates: number): string =>
+  rrule === null ? words('repeat_dates', addedDates) : words('repeat_other', rrule)
+
 /** How something repeats. A rule that has more than these fields is kept as it is. */
-export function RepeatFields({ rrule, first, isAllDay, toDay, endOf, problem, onRule }: RepeatProps) {
+export function RepeatFields({ rrule, addedDates = 0, first, isAllDay, toDay, endOf, problem, onRule }: RepeatProps) {
   const rule = rrule === null ? undefined : readRule(rrule, first, toDay)
-  const isOther = rrule !== null && rule === undefined
+  const other = rule || (rrule ?? addedDates) === 0 ? undefined : otherLabel(rrule, addedDates)
   const write = (to: Rule): void => onRule(writeRule(to, first, isAllDay, endOf))
   const choose = (to: string): void => {
     if (to === 'never') onRule(null)
@@ -153,9 +159,9 @@ export function RepeatFields({ rrule, first, isAllDay, toDay, endOf, problem, on
         options={[
           { value: 'never', label: words('repeat_never') },
           ...frequencies.map((value) => ({ value, label: labelOf(value, first) })),
-          ...(isOther ? [{ value: 'other', label: words('repeat_other', rrule) }] : []),
+          ...(other === undefined ? [] : [{ value: 'other', label: other }]),
         ]}
-        value={rule?.frequency ?? (isOther ? 'other' : 'never')}
+        value={rule?.frequency ?? (other === undefined ? 'never' : 'other')}
         onChange={({ currentTarget }) => choose(currentTarget.value)}
       />
       {rrule !== null && problem && <Problem>{problem}</Problem>}

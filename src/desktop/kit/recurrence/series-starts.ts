@@ -1,3 +1,13 @@
+interface SeriesRow {
+  rrule: string | null
+  rdates?: string[] | null | undefined
+  recurrence_id?: string | null | undefined
+}
+
+/** Whether an event takes place more than once: by a rule, or only at additional times. */
+export const isSeries = ({ rrule, rdates, recurrence_id }: SeriesRow): boolean =>
+  (rrule ?? rdates ?? null) !== null && !recurrence_id
+
 /** Starts of a series in order, ms: those of its rule and the added ones, without those left out or changed. */
 export function seriesStarts(
   { start, added, leftOut }: { start: number; added: readonly number[]; leftOut: readonly number[] },

@@ -59,9 +59,9 @@ function makeExceptions() {
   return {
     /** Starts of a row, given those of its rule; undefined for an occurrence that was cancelled after it was changed. */
     startsOf(source: Source, ofRule: readonly number[]): readonly number[] | undefined {
-      const { rule, start, uids, original } = source
+      const { start, uids, original } = source
       if (original !== undefined && leftOut.of(uids).includes(original)) return undefined
-      return rule === undefined ? [start] : seriesStarts(source, ofRule, changed.of(uids))
+      return source.isSeries ? seriesStarts(source, ofRule, changed.of(uids)) : [start]
     },
     /** Returns the UIDs of the series that a row of an event says something of. */
     put(key: string, row: ReminderRow): readonly string[] {

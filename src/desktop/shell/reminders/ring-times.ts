@@ -1,6 +1,7 @@
 import { DAY, MINUTE } from '../../../base/clock.ts'
 import { isZone, momentAtClock, wallOf } from '../../../base/zoned-time.ts'
 import { seriesUids } from '../../../client/rows/event-uid.ts'
+import { isSeries } from '../../kit/recurrence/series-starts.ts'
 import { dueMoment, type Due } from '../../kit/task-times.ts'
 
 export type RemindedTable = 'svc_events' | 'svc_tasks'
@@ -38,7 +39,8 @@ export interface Source {
   isDay: boolean
   start: number
   zone: string
-  /** Of a series. */
+  isSeries: boolean
+  /** Of a series; one without a rule has only added starts. */
   rule: string | undefined
   /** The UIDs by which changed occurrences name it; of one of them, that of its series. */
   uids: readonly string[]
@@ -70,7 +72,7 @@ export function sourceOf(table: RemindedTable, row: ReminderRow, ownZone: string
   if (!at || minutes.length === 0) return undefined
   const { id, title, tzid } = row
   const zone = tzid && isZone(tzid) ? tzid : table === 'svc_tasks' || row.rrule !== null ? 'UTC' : ownZone
-  const isSeries = table === 'svc_events' && row.rrule !== null && !row.recurrence_id
+  const repeats = table === 'svc_events' && isSeries(row)
   return {
     key: `${table}:${id}`,
     table,
@@ -79,7 +81,8 @@ export function sourceOf(table: RemindedTable, row: ReminderRow, ownZone: string
     minutes,
     ...at,
     zone: at.isDay ? 'UTC' : zone,
-    rule: isSeries ? row.rrule! : undefined,
+    isSeries: repeats,
+    rule: repeats ? (row.rrule ?? undefined) : undefined,
     uids: seriesUids(row),
     original: row.recurrence_id ? Date.parse(row.recurrence_id) : undefined,
     added: timesOf(row.rdates),

@@ -4,7 +4,7 @@ import { calendarOf, type CalendarRow } from '../../../client/rows/calendars.ts'
 import { leftOutIn, seriesUids } from '../../../client/rows/event-uid.ts'
 import { daysOf, type Times } from '../../kit/event-days.ts'
 import type { Expansion } from '../../kit/recurrence/expand-rule.ts'
-import { seriesStarts } from '../../kit/recurrence/series-starts.ts'
+import { isSeries, seriesStarts } from '../../kit/recurrence/series-starts.ts'
 import { dueDay, dueMoment, type Due } from '../../kit/task-times.ts'
 
 /** Columns of `svc_events` that the agenda shows. */
@@ -53,9 +53,7 @@ const timesOf = (dates: readonly string[] | null): number[] => (dates ?? []).map
 const lengthOf = ({ starts_at, ends_at }: Times): number =>
   ends_at === null ? 0 : Math.max(0, Date.parse(ends_at) - Date.parse(starts_at))
 
-export const isSeries = ({ rrule, recurrence_id }: EventRow): boolean => rrule !== null && recurrence_id === null
-
-/** What has to be expanded to know the starts of a series that touch a day. */
+/** What has to be expanded of a series with a rule to know the starts of a series that touch a day. */
 export function expansionFor(event: EventRow, day: string): Expansion {
   const { all_day, tzid, rrule, starts_at } = event
   const zone = !all_day && tzid !== null && isZone(tzid) ? tzid : 'UTC'

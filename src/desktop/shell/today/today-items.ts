@@ -3,10 +3,11 @@ import { MINUTE } from '../../../base/clock.ts'
 import type { CalendarRow } from '../../../client/rows/calendars.ts'
 import { today } from '../../kit/local-day.ts'
 import { makeExpander } from '../../kit/recurrence/expander.ts'
+import { isSeries } from '../../kit/recurrence/series-starts.ts'
 import { appBySlug } from '../apps.ts'
 import { onDatedRows } from '../dated-rows.ts'
 import { startScript } from '../worker-scripts.ts'
-import { agendaOf, expansionFor, isSeries, type AgendaItem, type EventRow, type TaskRow } from './agenda.ts'
+import { agendaOf, expansionFor, type AgendaItem, type EventRow, type TaskRow } from './agenda.ts'
 
 type Rows<R> = ReadonlyMap<number, R>
 
@@ -36,7 +37,7 @@ const requested = new Map<number, string>()
 
 function expandSeries(): void {
   for (const event of rows.svc_events.value.values()) {
-    if (!isSeries(event)) continue
+    if (event.rrule === null || !isSeries(event)) continue
     const expansion = expansionFor(event, day.value)
     const key = JSON.stringify(expansion)
     if (requested.get(event.id) === key) continue
