@@ -88,7 +88,7 @@ async function writeFiles(home: string, files: SandboxJob['files'], signal: Abor
   }
 }
 
-/** Removes files of killed servers. */
+/** Removes files of killed servers, as far as possible. */
 async function sweep(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue
@@ -96,7 +96,8 @@ async function sweep(parent: string): Promise<void> {
     const stat = await lstat(folder).catch(() => undefined)
     if (!stat?.isDirectory()) continue
     const ours = stat.uid === process.getuid?.() || (isRoot && stat.uid === NOBODY)
-    if (ours && Date.now() - stat.mtimeMs > STALE_MS) await rm(folder, { recursive: true, force: true })
+    if (ours && Date.now() - stat.mtimeMs > STALE_MS)
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
 }
 

@@ -12,7 +12,12 @@ export function openSandbox(settings: Pick<Settings, 'values'>, env: NodeJS.Proc
     if (wanted === 'off') return 'Commands are turned off.'
     if (wanted === 'auto' && process.getuid?.() === 0)
       return 'The server runs as root: commands run only with assistant.run_command on, as nobody.'
-    return (probed ??= sandbox.probe())
+    // A probe that fails by itself, as without a temporary folder, says nothing about the sandbox and is repeated.
+    probed ??= sandbox.probe().catch((error: Error) => {
+      probed = undefined
+      return `Commands cannot be tried: ${error.message}.`
+    })
+    return probed
   }
 
   return { obstacle, sandbox: async () => ((await obstacle()) === undefined ? sandbox : undefined) }
