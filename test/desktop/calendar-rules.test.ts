@@ -1,7 +1,13 @@
 import { expect, test } from 'vitest'
 import { expandRule } from '../../src/desktop/kit/recurrence/expand-rule.ts'
 import { endedRule, movedRule, readRule, restOfRule, writeRule } from '../../src/desktop/kit/recurrence/rule.ts'
-import { firstTimes, movedSeries, type SeriesTimes } from '../../src/desktop/apps/calendar/series-times.ts'
+import {
+  endOfDay,
+  firstTimes,
+  lastDay,
+  movedSeries,
+  type SeriesTimes,
+} from '../../src/desktop/apps/calendar/series-times.ts'
 
 const [FROM, TO] = [Date.parse('2026-01-01'), Date.parse('2027-01-01')]
 
@@ -114,6 +120,28 @@ const weekly: SeriesTimes = {
   rdates: null,
   exdates: ['2026-03-27T08:00:00.000Z', '2026-04-03T07:00:00.000Z'],
 }
+
+test('a series that ended before a following one still ends before it after its rule is changed', () => {
+  // 10:00 in Berlin; the following series begins on 23 November, whose occurrence the end leaves out.
+  const series = { all_day: false, tzid: 'Europe/Berlin', starts_at: '2026-11-02T09:00:00Z' }
+  const read = (rrule: string) => readRule(rrule, '2026-11-02', (moment) => lastDay(series, moment))!
+  const weekly = read('FREQ=WEEKLY;UNTIL=20261123T085959Z')
+  expect(weekly.until).toBe('2026-11-22')
+  const daily = writeRule({ ...weekly, frequency: 'DAILY', weekdays: [] }, '2026-11-02', false, (day) =>
+    endOfDay(series, day),
+  )
+  expect(daily).toBe('FREQ=DAILY;UNTIL=20261122T225959Z')
+  expect(starts(daily, series.starts_at)!.at(-1)).toBe('2026-11-22T09:00')
+  // An end with the start of an occurrence, or later on its day, includes it.
+  expect(read('FREQ=WEEKLY;UNTIL=20261123T090000Z').until).toBe('2026-11-23')
+  expect(read(daily).until).toBe('2026-11-22')
+  // In winter the zone is an hour behind its summer time.
+  const summer = { ...series, starts_at: '2026-10-05T08:00:00Z' }
+  expect(lastDay(summer, '2026-11-02T08:59:59Z')).toBe('2026-11-01')
+  expect(lastDay({ ...series, all_day: true, starts_at: '2026-11-02T00:00:00Z' }, '2026-11-23T00:00:00Z')).toBe(
+    '2026-11-23',
+  )
+})
 
 test('a series that moves takes along what is left out, by its own clock', () => {
   const later = { starts_at: '2026-03-21T09:30:00.000Z', ends_at: '2026-03-21T10:30:00.000Z', all_day: false }

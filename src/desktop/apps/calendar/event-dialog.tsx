@@ -17,7 +17,7 @@ import { occurrenceOf } from './occurrences.ts'
 import { currentOccurrence, isScopeFixed, opened, reopen } from './opened.ts'
 import { changesOf, isUnreadable } from './series.ts'
 import { identify, moveSeries, scopes, type Recurring, type Scope } from './series-actions.ts'
-import { dayIn, endOfDay } from './series-times.ts'
+import { dayIn, endOfDay, lastDay } from './series-times.ts'
 import { entries, notRepeated, type Event } from './store.ts'
 import { words } from './words.ts'
 
@@ -114,7 +114,7 @@ function EventRepeat({ event }: { event: Event }) {
       addedDates={event.rdates?.length}
       first={dayIn(series, event.starts_at)}
       isAllDay={event.all_day}
-      toDay={(moment) => dayIn(series, moment)}
+      toDay={(moment) => lastDay(series, moment)}
       endOf={(day) => endOfDay(series, day)}
       problem={isUnreadable(event) && words('unreadable')}
       onRule={(rrule) =>

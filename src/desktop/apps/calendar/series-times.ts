@@ -23,6 +23,13 @@ const dayOfWall = (wall: number): string => new Date(wall).toISOString().slice(0
 export const dayIn = (series: { all_day: boolean; tzid: string | null }, moment: string): string =>
   dayOfWall(wallOf(Date.parse(moment), zoneOf(series)))
 
+/** The last day on which an occurrence can start up to a moment, in the zone of a series. */
+export function lastDay(series: { all_day: boolean; tzid: string | null; starts_at: string }, moment: string): string {
+  const timeOf = (text: string): string => new Date(wallOf(Date.parse(text), zoneOf(series))).toISOString().slice(11)
+  const day = dayIn(series, moment)
+  return timeOf(moment) < timeOf(series.starts_at) ? addDays(day, -1) : day
+}
+
 /** The last second of a day in the zone of a series. */
 export const endOfDay = (series: { all_day: boolean; tzid: string | null }, day: string): number =>
   momentOf(Date.parse(`${day}T23:59:59Z`), zoneOf(series))

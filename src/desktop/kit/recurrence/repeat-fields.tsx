@@ -126,7 +126,7 @@ export interface RepeatProps {
   first: string
   /** Whether its starts are days; otherwise they are moments. */
   isAllDay: boolean
-  /** Day of a moment, and the last moment of a day, in the zone of the series. */
+  /** The last day that an end includes, and the last moment of a day, in the zone of the series. */
   toDay: (moment: string) => string
   endOf: (day: string) => number
   /** Why the rule cannot be followed. */
