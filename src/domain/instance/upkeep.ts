@@ -14,13 +14,13 @@ import { sweepPendingLogins } from '../../storage/accounts/pending-logins.ts'
 import { sweepSessions } from '../../storage/accounts/sessions.ts'
 import { forgetGone } from '../../storage/contents/released-contents.ts'
 import { inSlices } from '../../storage/engine/slices.ts'
-import { forgetUsage, noteUsage } from '../../storage/accounts/usage.ts'
 import { AUDIT_MEMORY } from './audit.ts'
 import { noteRun, type ClockJump } from './clock-jump.ts'
 import type { History } from '../files/files.ts'
 import type { Settings } from './settings.ts'
 import { forgetMessageDeletions } from './message-deletions.ts'
 import { trim } from './trim.ts'
+import { noteUsageOf } from './usage-notes.ts'
 
 /** Amounts removed by one run. */
 export interface Removed {
@@ -35,9 +35,6 @@ export interface Removed {
 
 /** How long repeated pushes are recognised. */
 const PUSH_MEMORY = 30 * DAY
-
-/** Retention of usage records, in days. */
-const USAGE_MEMORY = 400
 
 /** How long unreferenced contents are kept for uploads in progress. */
 export const CONTENT_GRACE = DAY
@@ -54,7 +51,7 @@ export interface UpkeepParts {
 
 /**
  * Deletes what is past its retention: tombstones, trash, versions, changes of the assistant, stored pushes, expired
- * sessions, tokens and codes, old audit entries, and unreferenced contents. Records the day's usage. Errors are thrown
+ * sessions, tokens and codes, old audit entries, and unreferenced contents. Notes the usage of accounts once a day. Errors are thrown
  * after everything else is done. Does nothing while the clock may have jumped.
  */
 export const makeUpkeep =
@@ -71,7 +68,6 @@ export const makeUpkeep =
     if (postponed) return { ...removed, postponed }
     const idleSince = now - SESSION_LIFETIME.idle * SECOND
     const madeSince = now - SESSION_LIFETIME.max * SECOND
-    const today = Math.floor(now / DAY)
     await attemptAll([
       async () => void (removed.tombstones = await forget(compact, outdated)),
       () => forgetMessageDeletions(database, outdated, now),
@@ -90,8 +86,7 @@ export const makeUpkeep =
           await forgetConfirmations(tx, now)
         }),
       () => forget(forgetAudit, now - AUDIT_MEMORY),
-      () => database.write('instance', (tx) => noteUsage(tx, today)),
-      () => database.write('instance', (tx) => forgetUsage(tx, today - USAGE_MEMORY)),
+      () => noteUsageOf(database, Math.floor(now / DAY)),
       async () => void Object.assign(removed, await contents.collect(now - CONTENT_GRACE)),
       () => forgetGone(database),
     ])

@@ -100,10 +100,18 @@ export async function counterMismatches(on: Reader, user?: number): Promise<Coun
 export const setUsedBytes = (tx: Writer, user: number, bytes: number) =>
   tx.q.updateTable('counters').set({ used_bytes: bytes }).where('user_id', '=', user).execute()
 
-/** Records the usage of every account on a day, replacing an earlier record of that day. */
-export const noteUsage = (tx: Writer, day: number) =>
-  sql`insert into usage_history (user_id, day, used_bytes) select user_id, ${day}, used_bytes from counters where true
-    on conflict (user_id, day) do update set used_bytes = excluded.used_bytes`.execute(tx.q)
+/** The next accounts after an ID, by ID. */
+export async function accountsAfter(on: Reader, after: number, limit: number): Promise<number[]> {
+  const query = on.q.selectFrom('counters').select('user_id').where('user_id', '>', after)
+  return (await query.orderBy('user_id').limit(limit).execute()).map(({ user_id }) => user_id)
+}
+
+/** Records the usage of accounts on a day. A record of that day is written only if it differs. */
+export const noteUsage = (tx: Writer, accounts: readonly number[], day: number) =>
+  sql`insert into usage_history (user_id, day, used_bytes)
+    select user_id, ${day}, used_bytes from counters where user_id in (${sql.join(accounts)})
+    on conflict (user_id, day) do update set used_bytes = excluded.used_bytes
+    where usage_history.used_bytes <> excluded.used_bytes`.execute(tx.q)
 
 export interface NotedUsage {
   user_id: number
@@ -121,5 +129,5 @@ export const usageSince = (on: Reader, day: number): Promise<NotedUsage[]> =>
     .orderBy('day')
     .execute()
 
-export const forgetUsage = (tx: Writer, before: number) =>
-  tx.q.deleteFrom('usage_history').where('day', '<', before).execute()
+export const forgetUsage = (tx: Writer, accounts: readonly number[], before: number) =>
+  tx.q.deleteFrom('usage_history').where('user_id', 'in', accounts).where('day', '<', before).execute()

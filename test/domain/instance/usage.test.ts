@@ -97,14 +97,14 @@ describe('a report', () => {
     expect(accounts[0]!.full_in_days).toBeNull()
   })
 
-  test('a day has one note, the last one, and notes are forgotten after 400 days', async () => {
+  test('a day has one note, of the first moment of the next day, and notes are forgotten after 400 days', async () => {
     const { domain, put, clock, database } = await world()
     await put('/a', 10)
     await domain.instance.upkeep()
     await put('/b', 10)
     await domain.instance.upkeep()
-    const noted = () => database.read.q.selectFrom('usage_history').select(['used_bytes']).execute()
-    expect(await noted()).toEqual([{ used_bytes: 20 }])
+    const noted = () => database.read.q.selectFrom('usage_history').select(['used_bytes', 'day']).execute()
+    expect(await noted()).toEqual([{ used_bytes: 10, day: Math.floor(clock.now() / DAY) - 1 }])
     clock.pass(399 * DAY)
     await domain.instance.upkeep()
     clock.pass(DAY)
