@@ -346,6 +346,12 @@ test('choosing what a change is for stores nothing, and the first change divides
   expect(rest).toMatchObject({ rrule: 'FREQ=DAILY', starts_at: '2026-03-26T09:00:00.000Z' })
   expect(recital).toMatchObject({ uid: rest!['uid'], recurrence_id: '2026-03-29T08:00:00.000Z' })
 
+  await day(app, '03-24').getByRole('button', { name: 'Piano' }).click()
+  await chooseAll()
+  expect(await dialog.getByLabel('Last day').inputValue()).toBe('2026-03-25')
+  await dialog.getByRole('button', { name: 'Save and close' }).click()
+  await expect.poll(() => dialog.count()).toBe(0)
+
   // What is deleted in the dialog is what it shows, also after its series was moved.
   await day(app, '03-27').getByRole('button', { name: 'Piano' }).click()
   await choose('All events of the series', '2026-03-26T10:00')
