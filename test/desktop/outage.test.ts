@@ -23,6 +23,28 @@ test('an app opened during an outage says so, leaves the keys to the desktop and
   await tasks.getByRole('textbox', { name: 'Add a task' }).waitFor()
 })
 
+test('a desktop opened during an outage starts when the server is back, and at once when the browser has a network again', async () => {
+  const { page, context } = await world.enter(await world.person())
+  const hasDock = () => page.getByRole('navigation', { name: 'Dock' }).waitFor()
+  const openInOutage = async () => {
+    await context.route('**/api/**', (route) => route.abort())
+    await page.reload()
+    await page.getByRole('heading', { name: 'No connection' }).waitFor()
+    await context.unroute('**/api/**')
+  }
+  await openInOutage()
+  await hasDock()
+
+  // Without the timers of its retries.
+  await page.addInitScript(`{
+    const start = setTimeout
+    self.setTimeout = (run, ms, ...values) => (ms >= 500 ? 0 : start(run, ms, ...values))
+  }`)
+  await openInOutage()
+  await page.evaluate("dispatchEvent(new Event('online'))")
+  await hasDock()
+})
+
 test('an app whose page answers late is not loaded again while it works', async () => {
   const { page, app, login } = await world.visit()
   await page.clock.install()

@@ -1,4 +1,5 @@
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
+import { makeBackoff } from '../../base/retry.ts'
 import { ApiError } from '../kit/api-error.ts'
 import type { ActionName, AnswerOf, ParamsOf } from '../wire/actions.ts'
 import type { Person } from '../wire/protocol.ts'
@@ -63,6 +64,37 @@ export async function resumeSession(): Promise<void> {
     else stage.value = 'unreachable'
   }
 }
+
+/** Delays between attempts to reach the server, ms. */
+const UNREACHABLE = { first: 1_000, longest: 10_000, jitter: 0.5 }
+
+/** Waits, but not longer than until the browser has a network again. */
+const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      removeEventListener('online', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    addEventListener('online', end)
+  })
+
+let isReconnecting = false
+async function reconnect(): Promise<void> {
+  if (isReconnecting) return
+  isReconnecting = true
+  const backoff = makeBackoff(UNREACHABLE)
+  while (stage.peek() === 'unreachable') {
+    await pause(backoff.next()!)
+    if (stage.peek() === 'unreachable') await resumeSession()
+  }
+  isReconnecting = false
+}
+
+effect(() => {
+  if (stage.value === 'unreachable') void reconnect()
+})
 
 /** Signs in, or asks for the second factor. Throws `ApiError`. */
 export async function signIn(username: string, password: string): Promise<void> {

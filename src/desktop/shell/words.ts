@@ -39,7 +39,8 @@ export const words = catalogue(
     end_due_text:
       'The server could not end your session. Leave nobody alone with this browser: the session ends when the desktop is opened and the server can be reached.',
     unreachable: 'No connection',
-    unreachable_text: 'The server cannot be reached. Check the network connection and whether the server is running.',
+    unreachable_text:
+      'The server cannot be reached. Check the network connection and whether the server is running. This page keeps trying.',
     maintenance: 'Under maintenance',
     starting: 'One moment …',
     good_morning: (name: string) => `Good morning, ${name}`,
@@ -147,7 +148,8 @@ export const words = catalogue(
     end_due_text:
       'Der Server konnte Ihre Sitzung nicht beenden. Lassen Sie niemanden mit diesem Browser allein: Die Sitzung endet, sobald der Desktop geöffnet wird und der Server erreichbar ist.',
     unreachable: 'Keine Verbindung',
-    unreachable_text: 'Der Server ist nicht erreichbar. Prüfen Sie die Netzwerkverbindung und ob der Server läuft.',
+    unreachable_text:
+      'Der Server ist nicht erreichbar. Prüfen Sie die Netzwerkverbindung und ob der Server läuft. Diese Seite versucht es weiter.',
     maintenance: 'Wartungsmodus',
     starting: 'Einen Moment …',
     good_morning: (name) => `Guten Morgen, ${name}`,
