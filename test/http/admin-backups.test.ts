@@ -103,6 +103,31 @@ describe('a job on the backups', () => {
     expect(await ended()).toMatchObject({ state: 'failed', messages: ['The disk of /mnt/backup is full.'] })
   })
 
+  test('that created no backup is the last failure, also where the command could not open the folder', async () => {
+    const { server, place, start, ended } = await world(
+      `console.error('warning: Look here.\\n' + JSON.stringify({ error: 'The backups are gone.' })); process.exitCode = 8`,
+    )
+    const { backups } = server.local.domain
+    await server.set('backup.to', `${place}/`)
+    await server.set('backup.schedule', '0 3 * * *')
+    await start({ job: 'verify' })
+    await ended()
+    expect(await backups.lastFailure()).toBeUndefined()
+    await start({ job: 'create' })
+    await ended()
+    expect(await backups.lastFailure()).toMatchObject({ message: 'The backups are gone.', place })
+    expect(await server.local.domain.instance.audit.list({ kinds: ['backup.failed'], limit: 5 })).toHaveLength(1)
+  })
+
+  test('that was stopped is no failure', async () => {
+    const { server, start, stop, job, ended } = await world(HANGS)
+    await start({ job: 'create' })
+    await expect.poll(job, { timeout: 15_000 }).toMatchObject({ done_bytes: 5 })
+    await stop()
+    expect(await ended()).toMatchObject({ state: 'stopped' })
+    expect(await server.local.domain.backups.lastFailure()).toBeUndefined()
+  })
+
   test('names problems of a long result, and says so if it is too long', async () => {
     const print = (count: number): string =>
       `console.log(JSON.stringify({ problems: Array(${count}).fill({ what: 'damaged '.repeat(12) }) })); process.exitCode = 1`

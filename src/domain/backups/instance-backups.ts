@@ -76,11 +76,14 @@ export function makeBackups(deps: Deps) {
       return failed && (place === undefined || failed.place === place) ? failed : undefined
     },
 
-    failed: (message: string, place: string): Promise<void> =>
-      database.write('instance', async (tx) => {
+    /** Records that no backup was created in a place, which is given as a setting has it. */
+    async failed(message: string, to: string): Promise<void> {
+      const place = repositoryName(to)
+      await database.write('instance', async (tx) => {
         await putRecord(tx, 'failed', { at: clock.now(), message, place })
         await audit.record(tx, { kind: 'backup.failed', detail: { message, place } })
-      }),
+      })
+    },
 
     lastProvenRestore: (): Promise<ProvenRestore | undefined> => recordOf(database.read, 'proven'),
 

@@ -3,11 +3,18 @@ import { mkdir } from 'node:fs/promises'
 import { MINUTE, SECOND } from '../../base/clock.ts'
 import { withRetry } from '../../base/retry.ts'
 import { fault } from '../../contract/errors.ts'
-import type { BackupJob, JobRequest, JobResult } from '../../domain/backups/backups.ts'
+import type { BackupJob, Backups, JobRequest, JobResult } from '../../domain/backups/backups.ts'
 import type { HostStatus } from '../../http/host-status.ts'
 import { scratchFolder } from '../installation/data-directory.ts'
 import type { Local } from '../local-domain.ts'
-import { parseOutput, processResult, type Log, type ProcessResult, type Program } from './scheduled-backups.ts'
+import {
+  failureRecorder,
+  parseOutput,
+  processResult,
+  type Log,
+  type ProcessResult,
+  type Program,
+} from './scheduled-backups.ts'
 
 /** Interval at which a request to stop is noticed. */
 const CHECK_EVERY = 2 * SECOND
@@ -73,11 +80,37 @@ async function stoppableResult(child: ChildProcess, stopping: AbortSignal): Prom
   }
 }
 
+/** Renews the record of a job, and aborts `stopping` when somebody asks to stop the job. */
+function watchJob(jobs: Backups['jobs'], job: BackupJob, onError: (error: unknown) => void) {
+  const stopping = new AbortController()
+  let checks = 0
+  async function check(): Promise<void> {
+    if (await jobs.isStopping(job)) stopping.abort()
+    if ((checks += 1) % CHECKS_PER_TOUCH === 0) await jobs.touch(job)
+  }
+  let checking: Promise<void> | undefined
+  const timer = setInterval(() => {
+    checking ??= check()
+      .catch(onError)
+      .finally(() => (checking = undefined))
+  }, CHECK_EVERY)
+  timer.unref()
+  return {
+    stopping: stopping.signal,
+    async end(): Promise<void> {
+      clearInterval(timer)
+      await checking
+    },
+  }
+}
+
 /**
  * Runs the commands on backups that administrators start in the browser, each in a process of its own as scheduled backups.
  * It reports progress over its IPC channel, and ends when the server does.
  */
-export function makeBackupCommands({ domain: { backups }, directory }: Local, program: Program | undefined) {
+export function makeBackupCommands(local: Local, program: Program | undefined) {
+  const { domain, directory } = local
+  const { backups } = domain
   const closing = new AbortController()
   const unfinished = new Set<Promise<void>>()
   let log: Log | undefined
@@ -110,26 +143,18 @@ export function makeBackupCommands({ domain: { backups }, directory }: Local, pr
   }
 
   async function run(job: BackupJob, place: string, passphrase: string | undefined): Promise<void> {
-    const stopping = new AbortController()
-    let checks = 0
-    async function check(): Promise<void> {
-      if (await backups.jobs.isStopping(job)) stopping.abort()
-      if ((checks += 1) % CHECKS_PER_TOUCH === 0) await backups.jobs.touch(job)
-    }
-    let checking: Promise<void> | undefined
-    const timer = setInterval(() => {
-      checking ??= check()
-        .catch((error: unknown) => log?.warn({ err: error }, 'no record of a backup job'))
-        .finally(() => (checking = undefined))
-    }, CHECK_EVERY)
-    timer.unref()
-    const result = await execute(job, place, passphrase, AbortSignal.any([stopping.signal, closing.signal])).catch(
+    const watch = watchJob(backups.jobs, job, (error) => log?.warn({ err: error }, 'no record of a backup job'))
+    const recordFailure = job.kind === 'create' ? await failureRecorder(local) : undefined
+    const result = await execute(job, place, passphrase, AbortSignal.any([watch.stopping, closing.signal])).catch(
       (error: Error): JobResult => ({ state: 'failed', id: null, messages: [error.message] }),
     )
-    clearInterval(timer)
-    await checking
+    await watch.end()
     log?.[result.state === 'failed' ? 'error' : 'info']({ job: job.kind, ...result }, 'backup job ended')
-    await withRetry(() => backups.jobs.end(job, result), {
+    const record = async (): Promise<void> => {
+      if (result.state === 'failed') await recordFailure?.(result.messages.at(-1)!)
+      await backups.jobs.end(job, result)
+    }
+    await withRetry(record, {
       first: SECOND,
       longest: MINUTE,
       isTemporary: () => !closing.signal.aborted,

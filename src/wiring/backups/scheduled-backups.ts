@@ -52,14 +52,29 @@ export function processResult(child: ChildProcess, maxOutput = MAX_OUTPUT): Prom
 }
 
 /**
+ * Returns a function that records why a command which began after this call created no backup, unless the command did so itself: it
+ * does not before its destination is open, nor when it is killed.
+ */
+export async function failureRecorder({
+  domain: { backups, instance },
+}: Pick<Local, 'domain'>): Promise<(message: string) => Promise<void>> {
+  const before = await backups.lastFailure()
+  return async (message) => {
+    const noted = await backups.lastFailure()
+    if (noted?.at === before?.at) await backups.failed(message, (await instance.settings.values())['backup.to'])
+  }
+}
+
+/**
  * Makes scheduled backups, each in its own process, so that requests are not delayed. Returns a function that stops the
  * schedule and a backup in progress, which is made again when the server runs.
  */
 export function startScheduledBackups(
-  { domain: { backups, instance }, directory }: Local,
+  local: Local,
   { command, args, env, every = EVERY }: Program,
   log: Log,
 ): () => Promise<void> {
+  const { domain, directory } = local
   let child: ChildProcess | undefined
   let running: Promise<void> = Promise.resolve()
   let isBusy = false
@@ -68,7 +83,7 @@ export function startScheduledBackups(
   async function makeOne(release: () => Promise<void>): Promise<void> {
     const start = performance.now()
     const words = ['backup', 'create', '--prune', '--json', '--data-dir', directory.path]
-    const before = await backups.lastFailure()
+    const recordFailure = await failureRecorder(local)
     child = spawn(command, [...args, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const { code, signal, stdout, stderr } = await processResult(child)
     child = undefined
@@ -83,15 +98,14 @@ export function startScheduledBackups(
     const reason = parseOutput(stderr.trim().split('\n').at(-1)!)['error']
     const message = typeof reason === 'string' ? reason : `it ended with ${signal ?? code}`
     log.error({ reason: message, took_ms }, 'backup failed')
-    const noted = await backups.lastFailure()
-    if (noted?.at === before?.at) await backups.failed(message, (await instance.settings.values())['backup.to'])
+    await recordFailure(message)
   }
 
   async function runIfDue(): Promise<void> {
     if (isBusy || isStopped) return
     isBusy = true
     try {
-      const due = await backups.schedule.claim()
+      const due = await domain.backups.schedule.claim()
       if (due) await makeOne(due.release)
     } catch (error) {
       log.error({ err: error }, 'backup failed')
