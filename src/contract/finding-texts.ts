@@ -6,6 +6,8 @@ export const findingTexts = {
   backup_none_there: 'there is none in {place} yet',
   backup_paused: 'scheduled backups are paused, because this installation was restored from a backup',
   backup_last: '{id} in {place}, {time} ago',
+  backup_missing:
+    'the last backup {id} is missing in {place}: somebody removed it, or an older copy of the backups is there',
   backup_overdue: '{found}, later than scheduled',
   backup_inside: 'backups in {place} are lost together with the data: they are inside the data directory',
   backup_outside: 'backups go to {place}',
@@ -77,6 +79,7 @@ export const findingTexts = {
   maintenance_on: 'maintenance is on, without an end',
   administrator_missing: 'there is no administrator, so nobody can sign in',
   remedy_backup_create: 'svc backup create shows the details',
+  remedy_backup_missing: 'find out who can write there, then run svc backup create',
   remedy_backup_overdue: 'keep svc serve running, or run svc backup create',
   remedy_backup_inside: "svc backup schedule '30 3 * * *' --to DIR, with a folder on another disk",
   remedy_backup_future: 'set the clock, then run svc backup create and svc backup drill',

@@ -382,3 +382,50 @@ test('a backup dated in the future displaces no other, and which is the latest m
   expect(await idsIn(backups)).toEqual([real])
   expect(await runCommand(dataDir, 'backup', 'show', 'latest', '--from', backups)).toMatchObject({ code: 0 })
 })
+
+/** Backups of an installation of one's own, whose newest manifest can be removed. */
+async function created(times: number) {
+  const { folder, dataDir } = await backedUp()
+  const place = join(folder, 'own')
+  const svc = (...words: string[]) => runCommand(dataDir, ...words)
+  const create = () => svc('backup', 'create', '--to', place)
+  for (let time = 0; time < times; time += 1) await done(dataDir, 'backup', 'create', '--to', place)
+  const ids = (await readdir(join(place, 'snapshots'))).sort().map((name) => name.replace('.json', ''))
+  const remove = (id: string) => rm(join(place, 'snapshots', `${id}.json`))
+  return { folder, dataDir, place, svc, create, ids, remove }
+}
+
+test('a last backup that somebody removed is missed by doctor, verify and the next backup', async () => {
+  const { place, svc, create, ids, remove } = await created(2)
+  const age = async () => {
+    const { checks } = JSON.parse((await svc('doctor', '--json')).stdout) as { checks: { id: string }[] }
+    return checks.find(({ id }) => id === 'backup-age')
+  }
+  const verify = () => svc('backup', 'verify', '--from', place)
+  expect(await age()).toMatchObject({ health: 'ok' })
+  expect(await verify()).toMatchObject({ code: 0 })
+
+  await remove(ids[1]!)
+  const missing = `last backup ${ids[1]} is missing in ${place}`
+  const found = expect.stringContaining(missing) as string
+  expect(await age()).toMatchObject({ health: 'failure', found, remedy: expect.stringContaining('svc backup create') })
+  const { code, stdout } = await verify()
+  expect([code, stdout]).toEqual([1, expect.stringContaining(missing)])
+  expect(stdout).toMatch(new RegExp(`^To create a new backup: svc .*backup create --to ${place}$`, 'm'))
+  expect(await svc('backup', 'verify', ids[0]!, '--from', place)).toMatchObject({ code: 0 })
+  expect(await create()).toMatchObject({ code: 3, stderr: found })
+
+  expect(await create()).toMatchObject({ code: 0 })
+  expect(await verify()).toMatchObject({ code: 0 })
+})
+
+test('a last backup that a command removed is not missed, nor what a restored installation cannot know', async () => {
+  const { folder, place, svc, create, ids, remove } = await created(3)
+  const restored = join(folder, 'copy')
+  await done(restored, 'backup', 'restore', ids[2]!, '--from', place, '--data-dir', restored)
+  expect(await svc('backup', 'prune', '--drop', ids[2]!, '--yes', '--from', place)).toMatchObject({ code: 0 })
+  expect(await svc('backup', 'verify', '--from', place)).toMatchObject({ code: 0 })
+  expect(await create()).toMatchObject({ code: 0 })
+  await remove(ids[1]!)
+  expect(await runCommand(restored, 'backup', 'verify', '--from', place)).toMatchObject({ code: 0 })
+})

@@ -1,6 +1,7 @@
 import { formatSize } from '../../base/sizes.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import type { Verification } from '../../domain/backups/backups.ts'
+import type { Local } from '../../wiring/local-domain.ts'
 import { commandLine } from '../../base/shell-words.ts'
 import { command, flag, type Globals } from '../command.ts'
 import { dropText, restoreLine } from './backup-summary.ts'
@@ -39,6 +40,16 @@ const missingText = (backup: string, count: number): string =>
   `${backup}: ${pluralize(count, 'content')} could not be read when it was made, and ${count === 1 ? 'is' : 'are'} not in it. ` +
   'To name the files that the service has lost: svc storage check'
 
+/** The last backup of the installation of this machine, if it is missing. Backups are also checked where there is none, or a broken one. */
+async function missingIn(
+  source: { place: string; ids(): Promise<string[]> },
+  globals: Globals,
+): Promise<string | undefined> {
+  const { withInstallation } = await import('../../wiring/backups/backup-locations.ts')
+  const find = async (local?: Local) => local?.domain.backups.missingBackup(source.place, () => source.ids())
+  return withInstallation(sourceOptions(globals, { from: undefined }), find).catch(() => undefined)
+}
+
 export const verify = command({
   name: 'backup verify',
   summary: 'Read backups completely and check every byte',
@@ -55,7 +66,7 @@ export const verify = command({
     'svc backup verify svc.tar.age --passphrase-file secret.txt',
   ],
   async run({ io, globals, args, flags }) {
-    const [{ backupNamed, backupSource, isArchiveName }, { verify: check }] = await Promise.all([
+    const [{ backupNamed, backupSource, isArchiveName, lastMissingText }, { verify: check }] = await Promise.all([
       import('../../wiring/backups/backup-locations.ts'),
       import('../../domain/backups/backups.ts'),
     ])
@@ -72,6 +83,8 @@ export const verify = command({
       }
       const { problems: streamProblems, records } = streamed
       const missing = { ...found.missing, ...(streamed.missing > 0 && { [STREAM]: streamed.missing }) }
+      const lost = args.backup === undefined ? await missingIn(source, globals) : undefined
+      if (lost !== undefined) problems.push({ backups: [lost], what: lastMissingText(lost, source.place) })
       for (const what of streamProblems) problems.push({ backups: [STREAM], what })
       const moments = records > 0 ? `${pluralize(records, 'moment')} of a stream, ` : ''
       const read = `${moments}${pluralize(ids.length, 'backup')}, ${pluralize(objects, 'object')}, ${formatSize(bytes)}`
@@ -92,8 +105,12 @@ export const verify = command({
         problems.length === 0
           ? `Verified ${read}: all intact.`
           : `Damaged: ${pluralize(problems.length, 'problem')} in ${read}.`
-      const isCurable = problems.some(({ what, backups }) => what !== source.problem && !backups.includes(STREAM))
+      const isCurable = problems.some(
+        ({ what, backups: [id] }) => what !== source.problem && id !== STREAM && id !== lost,
+      )
       const help = isCurable ? cures(globals, source.place, isArchiveName(source.place), found) : []
+      if (lost !== undefined)
+        help.push(`To create a new backup: ${commandLine(globals, ['backup', 'create', '--to', source.place])}`)
       io.print([...lines, summary, ...help].join('\n'), document)
       for (const [backup, count] of Object.entries(missing)) io.warn(missingText(backup, count))
       if (problems.length > 0) return 1

@@ -1,6 +1,6 @@
 import { DAY } from '../../base/clock.ts'
 import { repositoryName } from '../../storage/backups/repository-path.ts'
-import { putRecord, recordOf } from '../../storage/instance/backup-records.ts'
+import { putRecord, recordOf, releaseBackups, type StoredBackup } from '../../storage/instance/backup-records.ts'
 import type { Settings } from '../instance/instance.ts'
 import { makeBackupJobs } from './backup-jobs.ts'
 import { beginSchedule, makeBackupSettings } from './backup-settings.ts'
@@ -14,11 +14,9 @@ interface Deps extends BackupContext {
   settings: Settings
 }
 
-export interface LastBackup {
-  id: string
+export interface LastBackup extends StoredBackup {
   /** Epoch ms. */
   at: number
-  place: string
   encrypted: boolean
 }
 
@@ -64,6 +62,12 @@ export function makeBackups(deps: Deps) {
     scheduledPlace,
     lastBackupIn,
 
+    /** The last backup of a place, if it should be among those that are there and is not: somebody removed it without a command. */
+    async missingBackup(place: string, ids: () => Promise<string[]>): Promise<string | undefined> {
+      const last = await lastBackupIn(place)
+      return !last || last.may_be_gone || (await ids()).includes(last.id) ? undefined : last.id
+    },
+
     /** The last backup in the scheduled place; without a schedule, anywhere. */
     async lastBackup(): Promise<LastBackup | undefined> {
       const place = await scheduledPlace()
@@ -105,7 +109,10 @@ export function makeBackups(deps: Deps) {
     },
 
     pruned: (ids: readonly string[], place: string): Promise<void> =>
-      writeUnseen(deps, (tx) => audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })),
+      writeUnseen(deps, async (tx) => {
+        await releaseBackups(tx, (last) => last.place === place && ids.includes(last.id))
+        await audit.record(tx, { kind: 'backup.removed', detail: { ids, place } })
+      }),
 
     rekeyed: (place: string): Promise<void> =>
       database.write('instance', async (tx) => {

@@ -20,6 +20,7 @@ import {
 } from '../../storage/backups/repository.ts'
 import { sealedKeyProblem, sealedKeyOf } from '../../storage/backups/sealed-key.ts'
 import type { BackupSource } from '../../storage/backups/source.ts'
+import { idsIn } from '../../storage/backups/stored-manifests.ts'
 import { anotherPlace, isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
 import { makeLockedFolder } from '../../host/temporary-folder.ts'
 import { transientTables } from '../../storage/instance/restored.ts'
@@ -166,10 +167,12 @@ async function existingTarget(
       await keepKey(directory.path, header.repository, key)
     }
   }
+  const missing = await domain.backups.missingBackup(place, () => idsIn(place))
+  const problems = [problem, missing && lastMissingText(missing, place)].filter((text) => text !== undefined)
   return {
     place,
     encrypted: header.encrypted,
-    problem,
+    problem: problems.length > 0 ? problems.join(' ') : undefined,
     open: (blobs) => addToRepository(place, header, key, blobs, recheck ? 'all' : undefined),
   }
 }
@@ -191,6 +194,9 @@ export interface Seeking {
   dataDir: string | undefined
   env: NodeJS.ProcessEnv
 }
+
+export const lastMissingText = (id: string, place: string): string =>
+  `The last backup ${id} is missing in ${place}: somebody removed it, or an older copy of the backups is there.`
 
 /** Runs `work` with the installation of this machine, or with undefined if there is none; never creates one. */
 export async function withInstallation<T>(

@@ -17,7 +17,7 @@ import type { BackupSource } from '../../storage/backups/source.ts'
 import { openDisk } from '../../storage/contents/blobs/disk.ts'
 import { migrate } from '../../storage/engine/migrations/migrate.ts'
 import { holdersOf } from '../../storage/instance/integrity-check.ts'
-import { putRecord } from '../../storage/instance/backup-records.ts'
+import { putRecord, releaseBackups } from '../../storage/instance/backup-records.ts'
 import { beginEpoch } from '../../storage/instance/restored.ts'
 import { storedSettings } from '../../storage/instance/settings.ts'
 import { ensureTables } from '../../storage/engine/synchronised-tables.ts'
@@ -174,6 +174,7 @@ async function settle(
       // A copy must not write to the backups of the original.
       await putRecord(tx, 'paused', { id: manifest.id, at: Date.now() })
       await putRecord(tx, 'job', undefined)
+      await releaseBackups(tx, () => true)
       const detail = {
         id: manifest.id,
         from_epoch: manifest.epoch,

@@ -1,8 +1,13 @@
-import { DAY, iso, isFuture } from '../../base/clock.ts'
+import { DAY, iso, isFuture, SECOND } from '../../base/clock.ts'
 import { formatDuration } from '../../base/durations.ts'
 import { commandLine } from '../../base/shell-words.ts'
 import { findingText } from '../../contract/finding-texts.ts'
 import { LONG_AGO } from '../../domain/backups/backups.ts'
+import { repositoryAt } from '../../storage/backups/repository.ts'
+import { idsIn } from '../../storage/backups/stored-manifests.ts'
+import { environment } from '../config/environment.ts'
+import { openPlace } from '../installation/backup-place.ts'
+import type { Local } from '../local-domain.ts'
 import { LATE, streamStatus } from '../backup-stream-status.ts'
 import { isInDataDirectory } from '../installation/backup-place.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
@@ -18,10 +23,27 @@ const since = (at: number): string => formatDuration(Date.now() - at)
 const fromFuture = ({ id, at }: { id: string; at: number }) =>
   failure(findingText('backup_future', { id, time: iso(at) }), findingText('remedy_backup_future'))
 
+/** The time in which a bucket has to answer. */
+const TIMEOUT = 10 * SECOND
+
+/** The last backup, if it is missing in a place that can be read: a disk may be away on purpose. */
+async function missingIn(place: string, { domain: { backups } }: Pick<Local, 'domain'>): Promise<string | undefined> {
+  let close: (() => void) | undefined
+  try {
+    ;({ close } = openPlace(place, environment, AbortSignal.timeout(TIMEOUT)))
+    return (await repositoryAt(place)) && (await backups.missingBackup(place, () => idsIn(place)))
+  } catch {
+    return undefined
+  } finally {
+    close?.()
+  }
+}
+
 const backupAge: Check = {
   id: 'backup-age',
   summary: 'there is a recent backup',
-  async runChecks({ domain: { backups } }) {
+  async runChecks(local) {
+    const { backups } = local.domain
     const [last, failed, place] = [
       await backups.lastBackup(),
       await backups.lastFailure(),
@@ -42,9 +64,12 @@ const backupAge: Check = {
         : warning(found, 'svc backup create')
     }
     if (!last) return warning(findingText('backup_none'), "svc backup schedule '30 3 * * *' --to DIR")
-    const state = await backups.schedule.stateOf(last.at)
+    const { id, at, place: there } = last
+    if ((await missingIn(there, local)) !== undefined)
+      return failure(findingText('backup_missing', { id, place: there }), findingText('remedy_backup_missing'))
+    const state = await backups.schedule.stateOf(at)
     if (state === 'future') return fromFuture(last)
-    const found = findingText('backup_last', { id: last.id, place: last.place, time: since(last.at) })
+    const found = findingText('backup_last', { id, place: there, time: since(at) })
     if (state === 'overdue')
       return failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
     const isScheduled = (await backups.schedule.next()) !== undefined

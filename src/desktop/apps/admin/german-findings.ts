@@ -11,6 +11,8 @@ export const germanFindings: Record<FindingText, string> = {
   backup_outside: 'Sicherungen werden in {place} abgelegt',
   backup_nowhere: 'Es ist kein Ort für Sicherungen eingestellt',
   backup_last: '{id} in {place}, vor {time}',
+  backup_missing:
+    'Die letzte Sicherung {id} fehlt in {place}: Sie wurde gelöscht, oder dort liegt ein älterer Stand der Sicherungen',
   backup_overdue: '{found}, später als geplant',
   backup_future:
     '{id} ist für {time} verzeichnet, also für die Zukunft. Die Systemzeit war damals falsch oder ist es jetzt',
@@ -80,6 +82,7 @@ export const germanFindings: Record<FindingText, string> = {
   maintenance_on: 'Die Wartung ist eingeschaltet und hat kein festgelegtes Ende',
   administrator_missing: 'Es gibt keinen Administrator, daher kann sich niemand anmelden',
   remedy_backup_create: 'Weitere Angaben zeigt svc backup create',
+  remedy_backup_missing: 'Prüfen Sie, wer dort schreiben darf, und führen Sie dann svc backup create aus',
   remedy_backup_overdue: 'Lassen Sie svc serve laufen oder führen Sie svc backup create aus',
   remedy_backup_inside: "svc backup schedule '30 3 * * *' --to DIR, mit einem Ordner auf einem anderen Datenträger",
   remedy_backup_future: 'Systemzeit einstellen, dann svc backup create und svc backup drill ausführen',
