@@ -2,7 +2,8 @@ import { batch, effect, signal } from '@preact/signals'
 import { bridge } from './bridge.ts'
 import { Conflict, uuid, type Fields, type Row, type Table } from './rows.ts'
 import type { TableName } from '../../contract/tables.ts'
-import { isTransient } from './api-error.ts'
+import { describeError, isTransient } from './api-error.ts'
+import { lengthProblem } from './column-values.ts'
 
 /** Input that is not saved yet. */
 export interface Draft<N extends TableName> {
@@ -68,6 +69,12 @@ function makeDraftStore<N extends TableName>(prefix: string) {
 const isStored = <N extends TableName>(row: Row<N> | undefined, fields: Partial<Fields<N>>): boolean =>
   row !== undefined && Object.entries(fields).every(([name, value]) => row[name as keyof Row<N>] === value)
 
+/** Why a draft cannot be saved as it is, in the user's language. */
+export const problemOf = <N extends TableName>(
+  { columns }: Table<N>,
+  { fields, state, error }: Draft<N>,
+): string | undefined => lengthProblem(columns, fields) ?? (state === 'failed' ? describeError(error) : undefined)
+
 function makeDebounce(run: (key: string) => void) {
   const timers = new Map<string, ReturnType<typeof setTimeout>>()
   return (key: string, ms = SAVE_DELAY): void => {
@@ -106,6 +113,7 @@ export function makeAutosave<N extends TableName>(table: Table<N>) {
     const { id, base } = draft
     // A retried insert must have the same fields: the server deduplicates by key.
     const fields = (id === undefined && draft.sent) || draft.fields
+    if (lengthProblem(table.columns, fields) !== undefined) return put(key, { ...draft, state: 'failed' })
     put(key, { ...draft, sent: id === undefined ? fields : undefined, state: 'saving' })
     try {
       const saved = id === undefined ? await create(key, fields) : await table.update(id, fields, base)

@@ -198,6 +198,7 @@ let isUnsaved = false
 let unsavedRuns = 0
 /** Drafts by key that the browser refused to store: closing the window would lose them. */
 const unstoredDrafts = new Map<string, string>()
+const hasUnstoredDrafts = signal(false)
 const reportUnsaved = (): void =>
   send({ type: 'unsaved', unsaved: isUnsaved || unsavedRuns > 0 || unstoredDrafts.size > 0 })
 
@@ -257,15 +258,18 @@ export const bridge = {
   /** Stores a text in this browser; null deletes it. */
   setItem: (key: string, value: string | null) => send({ type: 'set-item', key, value }),
   /**
-   * Stores a draft of this window, or removes it; it survives the window. One that the browser refuses, because it is
-   * too long or storage is full, is kept while the window is open, and closing it asks.
+   * Stores a draft of this window, or removes it; it survives the window. One for which the browser's storage has no room
+   * is kept while the window is open, and closing it asks.
    */
   async keepDraft(key: string, text: string | null): Promise<void> {
     const isStored = await request<boolean>((id) => ({ type: 'keep-draft', id, key, text }))
     if (text !== null && !isStored) unstoredDrafts.set(key, text)
     else if (!unstoredDrafts.delete(key)) return
+    hasUnstoredDrafts.value = unstoredDrafts.size > 0
     reportUnsaved()
   },
+  /** Whether there are drafts that the browser could not store. */
+  hasUnstoredDrafts,
   /** Drafts whose keys begin with a text: of this window, and of closed windows of the app. */
   async restoreDrafts(prefix: string): Promise<Map<string, string>> {
     const stored = await request<[string, string][]>((id) => ({ type: 'restore-drafts', id, prefix }))

@@ -11,6 +11,8 @@ const words = catalogue(
     range: (least: number, most: number) => `Enter a number from ${formatNumber(least)} to ${formatNumber(most)}.`,
     date: 'Enter a valid date.',
     form: 'The format is not valid.',
+    not_storable: (most: number) =>
+      `This text is too long to be saved. Shorten it to at most ${formatNumber(most)} characters.`,
   },
   {
     required: 'Dieses Feld ist erforderlich.',
@@ -20,6 +22,8 @@ const words = catalogue(
     range: (least, most) => `Geben Sie eine Zahl von ${formatNumber(least)} bis ${formatNumber(most)} ein.`,
     date: 'Geben Sie ein gültiges Datum ein.',
     form: 'Das Format ist ungültig.',
+    not_storable: (most) =>
+      `Dieser Text ist zu lang und kann nicht gespeichert werden. Kürzen Sie ihn auf höchstens ${formatNumber(most)} Zeichen.`,
   },
 )
 
@@ -28,6 +32,25 @@ export type ParseResult = { value: string | number | string[] | null; problem?: 
 
 /** Most characters of one of several texts. */
 const MAX_LINE = 500
+
+/** The limit that a value exceeds, characters; undefined if it exceeds none. */
+function exceededLimit({ type, max = Infinity }: Column, value: unknown): number | undefined {
+  if (type === 'texts' && Array.isArray(value)) {
+    if (value.some((line: string) => line.length > MAX_LINE)) return MAX_LINE
+    return JSON.stringify(value).length > max ? max : undefined
+  }
+  // Only texts of more UTF-16 code units can have more characters.
+  return typeof value === 'string' && value.length > max && [...value].length > max ? max : undefined
+}
+
+/** Why the server can never accept these values, in the user's language; undefined if it can. */
+export function lengthProblem(columns: Record<string, Column>, values: object): string | undefined {
+  for (const [name, value] of Object.entries(values)) {
+    const limit = columns[name] && exceededLimit(columns[name], value)
+    if (limit !== undefined) return words('not_storable', limit)
+  }
+  return undefined
+}
 
 const readEmpty = (column: Column): ParseResult => {
   if (column.required) return { problem: words('required') }
@@ -56,15 +79,16 @@ export function parseValue(column: Column, text: string): ParseResult {
     case 'texts': {
       const texts = text.split('\n').map((line) => line.trim())
       const kept = texts.filter((line) => line !== '')
-      const isLong =
-        kept.some((line) => line.length > MAX_LINE) || JSON.stringify(kept).length > (column.max ?? Infinity)
-      return isLong ? { problem: words('too_long', MAX_LINE) } : { value: kept }
+      const limit = exceededLimit(column, kept)
+      return limit === undefined ? { value: kept } : { problem: words('too_long', limit) }
     }
     case 'date':
       return isDay(text) ? { value: text } : { problem: words('date') }
-    default:
-      if (column.max !== undefined && [...text].length > column.max) return { problem: words('too_long', column.max) }
+    default: {
+      const limit = exceededLimit(column, text)
+      if (limit !== undefined) return { problem: words('too_long', limit) }
       if (column.pattern !== undefined && !new RegExp(column.pattern, 'u').test(text)) return { problem: words('form') }
       return { value: text }
+    }
   }
 }

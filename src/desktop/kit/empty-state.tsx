@@ -35,7 +35,7 @@ export const OfflineBanner = () =>
   bridge.online.value ? null : (
     <Banner>
       <Icon of={CloudOff} />
-      <span>{common('offline')}</span>
+      <span>{common(bridge.hasUnstoredDrafts.value ? 'offline_unstored' : 'offline')}</span>
     </Banner>
   )
 

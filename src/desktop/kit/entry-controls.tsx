@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { TableName } from '../../contract/tables.ts'
 import { Banner } from './banner.tsx'
+import { problemOf } from './autosave.ts'
 import { Button, IconButton } from './button.tsx'
 import { confirm, Dialog } from './dialog.tsx'
 import type { Entries, Entry } from './entries.ts'
@@ -50,8 +51,10 @@ export function EntryAlert<N extends TableName>({
 }: EntryProps<N> & { label: (column: string) => string }) {
   const [isShown, setShown] = useState(false)
   const draft = of.draftOf(entry)
-  if (draft?.state === 'failed') return <Banner tone="bad">{describeError(draft.error)}</Banner>
-  if (draft?.state !== 'conflict') return null
+  if (draft?.state !== 'conflict') {
+    const problem = draft && problemOf(of.table, draft)
+    return problem === undefined ? null : <Banner tone="bad">{problem}</Banner>
+  }
   const { key, theirs } = draft
   const keepMine = (): void => {
     const kept = of.drafts.resolve(key, 'mine', of.fieldsOf(entry))

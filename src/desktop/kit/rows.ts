@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals'
-import type { tables, TableName } from '../../contract/tables.ts'
+import { tables, type Column, type TableName } from '../../contract/tables.ts'
 import type { AnswerOf } from '../wire/actions.ts'
 import { bridge } from './bridge.ts'
 import { ApiError } from './api-error.ts'
@@ -115,6 +115,7 @@ export function openTable<N extends TableName>(table: N) {
 
   void snapshot.load()
   return {
+    columns: tables[table].columns as Record<string, Column>,
     /** All rows, unordered. */
     rows: computed(() => [...byId.value.values()]),
     get: (id: number) => byId.value.get(id),

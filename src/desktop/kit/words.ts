@@ -13,6 +13,8 @@ export const common = catalogue(
     search: 'Search',
     more: 'More',
     offline: 'The server cannot be reached. Your changes are kept and sent when the connection is back.',
+    offline_unstored:
+      'The server cannot be reached, and this browser has no room for all changes. They are sent when the connection is back; until then, keep this window open.',
     dismiss: 'Dismiss',
     discard: 'Discard',
     copied: 'Copied.',
@@ -40,6 +42,8 @@ export const common = catalogue(
     more: 'Mehr',
     offline:
       'Der Server ist nicht erreichbar. Ihre Änderungen bleiben erhalten und werden gesendet, sobald die Verbindung wieder besteht.',
+    offline_unstored:
+      'Der Server ist nicht erreichbar, und der Speicher dieses Browsers reicht nicht für alle Änderungen. Sie werden gesendet, sobald die Verbindung wieder besteht; lassen Sie dieses Fenster bis dahin geöffnet.',
     dismiss: 'Ausblenden',
     discard: 'Verwerfen',
     copied: 'Kopiert.',

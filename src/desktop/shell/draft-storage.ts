@@ -5,8 +5,6 @@ import { user } from './session.ts'
 // Every window of an app has its own drafts, so tabs do not overwrite each other's. Drafts of a closed window go to the
 // next one that asks for them.
 
-/** Longest draft, characters. */
-const MAX_DRAFT_LENGTH = 1_000_000
 /** Longest key, characters: paths of files are part of them. */
 const MAX_KEY_LENGTH = 5_000
 
@@ -46,11 +44,10 @@ export function openDrafts(slug: string) {
   }
 
   return {
-    /** Stores a draft, or removes it. Returns false if it is too long or storage is full; then the previous one stays. */
+    /** Stores a draft, or removes it. Returns false if there is no room for it; then the previous one stays. */
     keep(key: unknown, text: unknown): boolean {
       if (typeof key !== 'string' || key.length > MAX_KEY_LENGTH) return false
-      const isText = typeof text === 'string'
-      return !(isText && text.length > MAX_DRAFT_LENGTH) && writeItem(`${ownPrefix()}${key}`, isText ? text : undefined)
+      return writeItem(`${ownPrefix()}${key}`, typeof text === 'string' ? text : undefined)
     },
     /** The drafts whose keys begin with a text: those of this window, and those of closed ones, which it takes over. */
     async restore(wanted: string): Promise<[key: string, text: string][]> {

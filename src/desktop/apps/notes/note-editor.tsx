@@ -1,5 +1,6 @@
 import { ArrowLeft, Circle, FileCode, Palette, Pin, Tag, Trash2 } from 'lucide'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { problemOf } from '../../kit/autosave.ts'
 import { Banner } from '../../kit/banner.tsx'
 import { bridge } from '../../kit/bridge.ts'
 import { Button, IconButton } from '../../kit/button.tsx'
@@ -11,9 +12,8 @@ import { Icon } from '../../kit/icon.tsx'
 import { Menu } from '../../kit/menu.tsx'
 import { Toolbar } from '../../kit/split-view.tsx'
 import { toast, toastError } from '../../kit/toast.tsx'
-import { describeError } from '../../kit/api-error.ts'
 import { common } from '../../kit/words.ts'
-import { categories, draftOf, drafts, fieldsOf, noteLinks, open, remove, write, type Note } from './store.ts'
+import { categories, draftOf, drafts, fieldsOf, noteLinks, open, remove, table, write, type Note } from './store.ts'
 import { words } from './words.ts'
 
 const colors = ['red', 'orange', 'green', 'blue', 'violet'] as const
@@ -39,8 +39,10 @@ async function confirmAndRemove(note: Note): Promise<void> {
 function DraftAlert({ note }: { note: Note }) {
   const draft = draftOf(note)
   const [isShown, setShown] = useState(false)
-  if (draft?.state === 'failed') return <Banner tone="bad">{describeError(draft.error)}</Banner>
-  if (draft?.state !== 'conflict') return null
+  if (draft?.state !== 'conflict') {
+    const problem = draft && problemOf(table, draft)
+    return problem === undefined ? null : <Banner tone="bad">{problem}</Banner>
+  }
   const { key, theirs } = draft
   return (
     <div class="conflict" role="alert">
