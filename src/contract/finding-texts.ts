@@ -4,6 +4,8 @@ export const findingTexts = {
   backup_failed: 'the last backup failed {time} ago: {message}',
   backup_none: 'no backup was made yet',
   backup_none_there: 'there is none in {place} yet',
+  backup_none_own: 'this installation created none in {place} yet; the newest there is {id}',
+  backup_unreadable: 'none is recorded in {place}, and whether it contains any is not known: {problem}',
   backup_paused: 'scheduled backups are paused, because this installation was restored from a backup',
   backup_last: '{id} in {place}, {time} ago',
   backup_missing:

@@ -3,6 +3,7 @@ import type { Backups, Keep } from '../../domain/backups/backups.ts'
 import { warnIfInside } from './inside-warning.ts'
 import { command, flag } from '../command.ts'
 import { usage } from '../exit.ts'
+import type { Io } from '../io.ts'
 import { formatTime } from '../time-format.ts'
 
 export const schedule = command({
@@ -55,12 +56,20 @@ export const schedule = command({
     await backups.scheduled(when, to)
     const shown = await stateOf(backups, when, to)
     io.print(shown.words, shown.document)
-    if (!isOff && (await backups.lastBackup())?.place !== to)
-      io.info(
-        `There is no backup in ${to} yet: svc backup create makes the first, with --encrypt if others can read that disk.`,
-      )
+    if (!isOff && !(await backups.lastBackupIn(to))) await explainFirst(io, to)
   },
 })
+
+/** Says how the first backup in a place is made. Those that nobody recorded here are looked for, as after a restore. */
+async function explainFirst(io: Io, to: string): Promise<void> {
+  const { storedIds } = await import('../../wiring/backups/stored-ids.ts')
+  const { ids, problem } = await storedIds(to)
+  if (problem !== undefined) return io.warn(`Whether ${to} contains backups is not known: ${problem}`)
+  if (ids.length === 0)
+    io.info(
+      `There is no backup in ${to} yet: svc backup create makes the first, with --encrypt if others can read that disk.`,
+    )
+}
 
 const keepText = ({ last, daily, weekly, monthly }: Keep): string =>
   `the last ${last}, then one of each of ${daily} days, ${weekly} weeks, ${monthly} months`

@@ -8,6 +8,7 @@ import { idsIn } from '../../storage/backups/stored-manifests.ts'
 import { environment } from '../config/environment.ts'
 import { openPlace } from '../installation/backup-place.ts'
 import type { Local } from '../local-domain.ts'
+import { storedIds } from '../backups/stored-ids.ts'
 import { LATE, streamStatus } from '../backup-stream-status.ts'
 import { isInDataDirectory } from '../installation/backup-place.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
@@ -39,6 +40,14 @@ async function missingIn(place: string, { domain: { backups } }: Pick<Local, 'do
   }
 }
 
+/** What a place contains where this installation has no record of a backup: a restored one has none of those made since. */
+async function foundIn(place: string) {
+  const { ids, problem } = await storedIds(place)
+  if (problem !== undefined) return findingText('backup_unreadable', { place, problem: problem.replace(/\.$/, '') })
+  const id = ids.at(-1)
+  return id === undefined ? findingText('backup_none_there', { place }) : findingText('backup_none_own', { place, id })
+}
+
 const backupAge: Check = {
   id: 'backup-age',
   summary: 'there is a recent backup',
@@ -58,7 +67,7 @@ const backupAge: Check = {
       )
     if (!last && place !== undefined) {
       const isLate = (await backups.schedule.stateOf((await backups.schedule.lastDue()) ?? Date.now())) === 'overdue'
-      const found = findingText('backup_none_there', { place })
+      const found = await foundIn(place)
       return isLate
         ? failure(findingText('backup_overdue', { found }), findingText('remedy_backup_overdue'))
         : warning(found, 'svc backup create')

@@ -6,6 +6,9 @@ export const germanFindings: Record<FindingText, string> = {
   backup_failed: 'Die letzte Sicherung ist vor {time} fehlgeschlagen: {message}',
   backup_none: 'Es wurde noch keine Sicherung erstellt',
   backup_none_there: 'In {place} gibt es noch keine Sicherung',
+  backup_none_own: 'Diese Installation hat in {place} noch keine Sicherung erstellt; die neueste dort ist {id}',
+  backup_unreadable:
+    'In {place} ist keine Sicherung verzeichnet, und ob dort welche liegen, ist nicht bekannt: {problem}',
   backup_paused: 'Geplante Sicherungen ruhen, weil diese Installation aus einer Sicherung wiederhergestellt wurde',
   backup_inside: 'Sicherungen in {place} gehen zusammen mit den Daten verloren: Der Ordner liegt im Datenverzeichnis',
   backup_outside: 'Sicherungen werden in {place} abgelegt',
