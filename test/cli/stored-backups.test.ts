@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises'
+import { rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../support/command.ts'
@@ -56,4 +56,22 @@ test('a folder that cannot be read is not called empty', async () => {
   const found = await backupAge(dataDir)
   expect(found).toContain(`none is recorded in ${loop}`)
   expect(found).toContain('it leads through too many symbolic links')
+})
+
+test('a backup that cannot begin in the configured place is the last failure, until one succeeds', async () => {
+  const { folder, dataDir, place, done, schedule, create } = await world()
+  await create(place)
+  await schedule(place)
+  await rename(place, join(folder, 'away'))
+  expect(await runCommand(dataDir, 'backup', 'create', '--to', place)).toMatchObject({ code: 8 })
+  expect(await backupAge(dataDir)).toMatch(/^the last backup failed .*The backups that were in .* are gone/)
+  expect((await done('backup', 'schedule')).stdout).toMatch(/^Failed .*are gone/m)
+
+  await rename(join(folder, 'away'), place)
+  await create(place)
+  await writeFile(join(folder, 'file'), '')
+  // Elsewhere, and with a wrong command line, nothing failed that anybody relies on.
+  expect((await runCommand(dataDir, 'backup', 'create', '--to', join(folder, 'file'))).code).toBe(6)
+  expect((await runCommand(dataDir, 'backup', 'create', '--prune', '--to', join(folder, 'a.tar'))).code).toBe(2)
+  expect(await backupAge(dataDir)).not.toContain('failed')
 })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { backupTarget } from '../../src/wiring/backups/backup-locations.ts'
 import { putRecord } from '../../src/storage/instance/backup-records.ts'
@@ -387,6 +387,23 @@ test('a backup is created with progress and stopped, and a failed test restore s
   await expect.poll(async () => (await domain.backups.jobs.last())?.kind).toBe('verify')
   await server.set('backup.to', undefined)
   expect(await visited.flaws()).toEqual([])
+  expectQuiet(visited)
+})
+
+test('a folder with backups of which the installation knows none is not called empty', async () => {
+  const { server } = world
+  const place = join(await folderOfTest(), 'backups')
+  const { domain, directory } = server.local
+  const options = { to: place, encrypt: false, startsOver: false }
+  const { manifest } = await domain.backups.create(await backupTarget({ domain, directory }, options, noPassphrases))
+  // As after a restore.
+  await server.database.write('instance', (tx) => putRecord(tx, 'done', undefined))
+  await server.set('backup.to', place)
+  onTestFinished(() => server.set('backup.to', undefined))
+  const { visited, admin, go } = await atWork()
+  await go('Backups')
+  await admin.getByText('none by this installation yet').waitFor()
+  await admin.getByText(manifest.id).waitFor()
   expectQuiet(visited)
 })
 

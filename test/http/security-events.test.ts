@@ -2,7 +2,6 @@ import { expect, test } from 'vitest'
 import { DAY } from '../../src/base/clock.ts'
 import { newUser, openBrowser, PASSWORD, secondFactor, signedIn } from '../support/browser.ts'
 import { serverOfFile } from '../support/server.ts'
-import { openForTest } from '../support/storage.ts'
 
 const SETTINGS = '/api/settings.php?action='
 const server = await serverOfFile()
@@ -62,7 +61,7 @@ test('a lock after wrong passwords was caused by a stranger', async () => {
 test('a change by an administrator of an earlier version who is named anonymous is not that of a stranger', async () => {
   const admin = await newUser(server, 'admin')
   const user = await newUser(server)
-  await openForTest(server.local.directory.database).write('instance', async ({ q }) => {
+  await server.database.write('instance', async ({ q }) => {
     await q.updateTable('users').set({ username: 'anonymous' }).where('id', '=', admin.id).execute()
   })
   const { accounts } = server.local.domain

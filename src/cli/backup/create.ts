@@ -4,8 +4,9 @@ import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations
 import { warnIfInside } from './inside-warning.ts'
 import { command, flag, type Globals } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
+import { fileProblem } from '../../base/errors.ts'
 import { commandLine } from '../../base/shell-words.ts'
-import { usage } from '../exit.ts'
+import { exitCodeOf, usage } from '../exit.ts'
 import { errorMessage } from '../error-message.ts'
 import { contentText, damageText, documentOf } from './backup-summary.ts'
 import { passphraseFlags, passphraseSource, sourceOptions } from '../backup-source.ts'
@@ -48,7 +49,11 @@ export const create = command({
     await warnIfInside(io, to, directory)
     const passphrases = passphraseSource(io, flags)
     const options = { to, encrypt: flags.encrypt, startsOver: flags.new, recheck: flags.recheck }
-    const target = await backupTarget({ domain, directory }, options, passphrases)
+    const target = await backupTarget({ domain, directory }, options, passphrases).catch(async (error: unknown) => {
+      // Afterwards, creating a backup records by itself why it failed.
+      await recordFailure(domain.backups, error, to)
+      throw error
+    })
     const created = await withProgress('Backing up', (job) => domain.backups.create(target, job))
     if (passphrases.wasUsed() && !isArchiveName(to)) await domain.backups.passphraseGiven(target.place)
     const { manifest, place, encrypted, took_ms, repaired, unchanged } = created
@@ -81,6 +86,14 @@ export const create = command({
     return lost + repaired > 0 || problem !== undefined ? 3 : 0
   },
 })
+
+/** Records that no backup could begin; a wrong command line or Ctrl-C is no failure. */
+async function recordFailure(backups: Backups, error: unknown, to: string): Promise<void> {
+  const code = exitCodeOf(error)
+  if (code === 2 || code > 128) return
+  // The first error is reported, whatever prevents the record.
+  await backups.failed(fileProblem(error) ?? (error as Error).message, to).catch(() => undefined)
+}
 
 /** Applies the retention settings; returns the IDs of removed backups, or what prevented it. */
 async function pruneAfter(

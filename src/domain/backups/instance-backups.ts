@@ -80,11 +80,12 @@ export function makeBackups(deps: Deps) {
       return failed && (place === undefined || failed.place === place) ? failed : undefined
     },
 
-    /** Records that no backup was created in a place, which is given as a setting has it. */
+    /** Records that no backup was created in a place, which is given as a setting has it. Beside the scheduled place, none counts. */
     async failed(message: string, to: string): Promise<void> {
       const place = repositoryName(to)
+      const scheduled = await scheduledPlace()
       await database.write('instance', async (tx) => {
-        await putRecord(tx, 'failed', { at: clock.now(), message, place })
+        if (place === (scheduled ?? place)) await putRecord(tx, 'failed', { at: clock.now(), message, place })
         await audit.record(tx, { kind: 'backup.failed', detail: { message, place } })
       })
     },

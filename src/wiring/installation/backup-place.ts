@@ -4,10 +4,10 @@ import { openBucket } from '../../storage/backups/bucket.ts'
 import { isBucket, repositoryName } from '../../storage/backups/repository-path.ts'
 import type { DataDirectory } from './data-directory.ts'
 
-/** Whether a place for backups is lost together with the data directory. */
+/** Whether a place for backups, as a setting or flag has it, is lost together with the data directory. Opens no bucket. */
 export function isInDataDirectory(place: string, { path }: Pick<DataDirectory, 'path'>): boolean {
   if (isBucket(place)) return false
-  const [inner, outer] = [realPathOf(place), realPathOf(path)]
+  const [inner, outer] = [realPathOf(repositoryName(place)), realPathOf(path)]
   return inner === outer || inner.startsWith(outer + sep)
 }
 

@@ -11,9 +11,13 @@ type State = AnswerOf<'admin.backups'>
 
 const describeBackup = (backup: State['last']): string => (backup ? `${formatDateTime(backup.at)} · ${backup.id}` : '')
 
-const LastBackup = ({ state: { last, overdue, in_future } }: { state: State }) => (
+const LastBackup = ({ state: { last, overdue, in_future, stored_count } }: { state: State }) => (
   <>
-    {last ? describeBackup(last) : <Badge tone="bad">{words('none_yet')}</Badge>}{' '}
+    {last ? (
+      describeBackup(last)
+    ) : (
+      <Badge tone="bad">{words(stored_count > 0 ? 'none_of_this_installation' : 'none_yet')}</Badge>
+    )}{' '}
     {overdue && <Badge tone="bad">{words('overdue')}</Badge>}
     {in_future && <Badge tone="bad">{words('in_future')}</Badge>}
   </>

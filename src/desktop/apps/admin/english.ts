@@ -224,6 +224,7 @@ export const english = {
 
   last_backup: 'Last backup',
   none_yet: 'none yet',
+  none_of_this_installation: 'none by this installation yet',
   overdue: 'overdue',
   in_future: 'in the future: check the clock of the server, then create a backup',
   failed: 'Failed',

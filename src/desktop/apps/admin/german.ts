@@ -220,6 +220,7 @@ export const german: Translation<typeof english> = {
 
   last_backup: 'Letzte Sicherung',
   none_yet: 'noch keine',
+  none_of_this_installation: 'noch keine von dieser Installation',
   overdue: 'überfällig',
   in_future: 'liegt in der Zukunft: Systemzeit des Servers prüfen, dann eine Sicherung erstellen',
   failed: 'Fehlgeschlagen',
