@@ -46,5 +46,7 @@ test.skipIf(process.platform === 'win32')('a limit on the size of files is named
   await runCommand(dataDir, 'user', 'add', 'ada', '--role', 'admin', '--generate')
   const { code, stderr } = await runLimited('-f 100', dataDir, 'backup', 'create', '--to', join(dataDir, 'backups'))
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^svc: \S+\/tmp\/backup-\w+\.db cannot be written: .*limit on the size of files \(ulimit -f\)/)
+  expect(stderr).toMatch(
+    /^svc: \S+\/tmp\/backup-\w+\.db cannot be written: .*limit on the size of files \(ulimit -f\)/m,
+  )
 })

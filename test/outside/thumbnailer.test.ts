@@ -72,10 +72,11 @@ describe.runIf(hasSharp && process.platform === 'linux')('the process that decod
     const { make } = thumbnailerOfTest({})
     await make()
     for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-      process.kill(decoder()!, 'SIGSTOP')
+      const pid = decoder()!
+      process.kill(pid, 'SIGSTOP')
       const made = make()
-      process.kill(decoder()!, signal)
-      process.kill(decoder()!, 'SIGCONT')
+      process.kill(pid, signal)
+      process.kill(pid, 'SIGCONT')
       await expect(made).rejects.toThrow(Busy)
       expect(await make()).toBeInstanceOf(Buffer)
     }
