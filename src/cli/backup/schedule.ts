@@ -62,7 +62,7 @@ export const schedule = command({
 
 /** Says how the first backup in a place is made. Those that nobody recorded here are looked for, as after a restore. */
 async function explainFirst(io: Io, to: string): Promise<void> {
-  const { storedIds } = await import('../../wiring/backups/stored-ids.ts')
+  const { storedIds } = await import('../../wiring/stored-ids.ts')
   const { ids, problem } = await storedIds(to)
   if (problem !== undefined) return io.warn(`Whether ${to} contains backups is not known: ${problem}`)
   if (ids.length === 0)

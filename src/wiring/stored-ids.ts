@@ -1,8 +1,8 @@
-import { SECOND } from '../../base/clock.ts'
-import { fileProblem } from '../../base/errors.ts'
-import { idsIn } from '../../storage/backups/stored-manifests.ts'
-import { environment } from '../config/environment.ts'
-import { openPlace } from '../installation/backup-place.ts'
+import { SECOND } from '../base/clock.ts'
+import { fileProblem } from '../base/errors.ts'
+import { idsIn } from '../storage/backups/stored-manifests.ts'
+import { environment } from './config/environment.ts'
+import { openPlace } from './installation/backup-place.ts'
 
 /** The time in which a place has to answer, ms. */
 const TIMEOUT = 5 * SECOND
