@@ -88,3 +88,6 @@ export function fileProblem(error: unknown): string | undefined {
   const reason = REASONS[errorCode(error)]
   return path !== undefined && reason !== undefined ? `${path} cannot be used: ${reason}.` : undefined
 }
+
+/** The same for any error: its message where no file is to blame. */
+export const problemText = (error: unknown): string => fileProblem(error) ?? (error as Error).message

@@ -4,7 +4,7 @@ import type { Passphrases, Seeking } from '../../wiring/backups/backup-locations
 import { warnIfInside } from './inside-warning.ts'
 import { command, flag, type Globals } from '../command.ts'
 import { pluralize } from '../../base/counts.ts'
-import { fileProblem } from '../../base/errors.ts'
+import { problemText } from '../../base/errors.ts'
 import { commandLine } from '../../base/shell-words.ts'
 import { exitCodeOf, usage } from '../exit.ts'
 import { errorMessage } from '../error-message.ts'
@@ -92,7 +92,7 @@ async function recordFailure(backups: Backups, error: unknown, to: string): Prom
   const code = exitCodeOf(error)
   if (code === 2 || code > 128) return
   // The first error is reported, whatever prevents the record.
-  await backups.failed(fileProblem(error) ?? (error as Error).message, to).catch(() => undefined)
+  await backups.failed(problemText(error), to).catch(() => undefined)
 }
 
 /** Applies the retention settings; returns the IDs of removed backups, or what prevented it. */

@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { errorCode, fileProblem } from '../../base/errors.ts'
+import { errorCode, problemText } from '../../base/errors.ts'
 import { formatSize } from '../../base/sizes.ts'
 import { printable } from '../../base/text.ts'
 import type { Browser, JobContext, Entry } from '../../domain/backups/backups.ts'
@@ -62,9 +62,7 @@ const isSafeName = (name: string): boolean =>
   (process.platform !== 'win32' || !/[\\:*?"<>|]|[. ]$/.test(name))
 
 const reasonOf = (error: unknown): string =>
-  errorCode(error) === 'EEXIST'
-    ? 'it already exists (--force replaces it)'
-    : (fileProblem(error) ?? (error as Error).message).replace(/\.$/, '')
+  errorCode(error) === 'EEXIST' ? 'it already exists (--force replaces it)' : problemText(error).replace(/\.$/, '')
 
 /** Creates a folder, or checks that the existing one is not a link. */
 async function makeFolder(path: string): Promise<void> {

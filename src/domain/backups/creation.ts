@@ -1,5 +1,5 @@
 import { MINUTE } from '../../base/clock.ts'
-import { fileProblem } from '../../base/errors.ts'
+import { problemText } from '../../base/errors.ts'
 import { putRecord } from '../../storage/instance/backup-records.ts'
 import { censusOf } from '../../storage/backups/census.ts'
 import type { Manifest } from '../../storage/backups/backup-manifest.ts'
@@ -124,7 +124,7 @@ export const makeCreate = (context: BackupContext, scheduledPlace: () => Promise
     } catch (error) {
       job.signal?.throwIfAborted()
       const { place, encrypted } = target
-      const message = fileProblem(error) ?? (error as Error).message
+      const message = problemText(error)
       const scheduled = await scheduledPlace()
       // A full disk may also prevent this record; then the first error is reported.
       await database

@@ -5,10 +5,8 @@ import { findingText } from '../../contract/finding-texts.ts'
 import { LONG_AGO } from '../../domain/backups/backups.ts'
 import { repositoryAt } from '../../storage/backups/repository.ts'
 import { idsIn } from '../../storage/backups/stored-manifests.ts'
-import { environment } from '../config/environment.ts'
-import { openPlace } from '../installation/backup-place.ts'
 import type { Local } from '../local-domain.ts'
-import { storedIds } from '../stored-ids.ts'
+import { askPlace, storedIds } from '../stored-ids.ts'
 import { LATE, streamStatus } from '../backup-stream-status.ts'
 import { isInDataDirectory } from '../installation/backup-place.ts'
 import { failure, fine, warning, type Check } from './finding.ts'
@@ -24,20 +22,15 @@ const since = (at: number): string => formatDuration(Date.now() - at)
 const fromFuture = ({ id, at }: { id: string; at: number }) =>
   failure(findingText('backup_future', { id, time: iso(at) }), findingText('remedy_backup_future'))
 
-/** The time in which a bucket has to answer. */
+/** The time in which a place has to answer, ms. */
 const TIMEOUT = 10 * SECOND
 
 /** The last backup, if it is missing in a place that can be read: a disk may be away on purpose. */
-async function missingIn(place: string, { domain: { backups } }: Pick<Local, 'domain'>): Promise<string | undefined> {
-  let close: (() => void) | undefined
-  try {
-    ;({ close } = openPlace(place, environment, AbortSignal.timeout(TIMEOUT)))
-    return (await repositoryAt(place)) && (await backups.missingBackup(place, () => idsIn(place)))
-  } catch {
-    return undefined
-  } finally {
-    close?.()
-  }
+async function missingIn(there: string, { domain: { backups } }: Pick<Local, 'domain'>): Promise<string | undefined> {
+  const missing = async (place: string) =>
+    (await repositoryAt(place)) && (await backups.missingBackup(place, () => idsIn(place)))
+  const found = await askPlace(there, missing, { timeout: TIMEOUT })
+  return 'answer' in found ? found.answer : undefined
 }
 
 /** What a place contains where this installation has no record of a backup: a restored one has none of those made since. */

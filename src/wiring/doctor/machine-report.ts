@@ -1,4 +1,4 @@
-import { fileProblem } from '../../base/errors.ts'
+import { problemText } from '../../base/errors.ts'
 import { diskSpace } from '../../host/disk-space.ts'
 import type { HostStatus } from '../../http/host-status.ts'
 import { DamagedBackup } from '../../storage/backups/backup-manifest.ts'
@@ -46,7 +46,7 @@ async function storedBackups({ domain, directory }: Local, most: number): Return
       await source.close()
     }
   } catch (error) {
-    return { ...none, error: fileProblem(error) ?? (error as Error).message }
+    return { ...none, error: problemText(error) }
   } finally {
     close?.()
   }

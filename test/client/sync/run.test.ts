@@ -110,13 +110,19 @@ test('what the engine replaces or deletes here lies in the trash', async () => {
   })
 })
 
+/** A folder in whose trash is one file. */
+async function withTrash() {
+  const bench = await makeBench()
+  write(bench.root, 'a.txt', 'a')
+  write(bench.root, 'b.txt', 'b')
+  await bench.sync()
+  bench.server.remove('/a.txt')
+  await bench.sync()
+  return bench
+}
+
 test('the trash is emptied after 30 days', async () => {
-  const { root, server, sync, time } = await makeBench()
-  write(root, 'a.txt', 'a')
-  write(root, 'b.txt', 'b')
-  await sync()
-  server.remove('/a.txt')
-  await sync()
+  const { root, sync, time } = await withTrash()
   const trash = join(root, '.svc', 'trash')
   expect(readdirSync(trash)).toHaveLength(1)
   time.now += 29 * 86_400_000
@@ -128,12 +134,7 @@ test('the trash is emptied after 30 days', async () => {
 })
 
 test('a clock that jumps ahead does not empty the trash', async () => {
-  const { root, server, sync, time } = await makeBench()
-  write(root, 'a.txt', 'a')
-  write(root, 'b.txt', 'b')
-  await sync()
-  server.remove('/a.txt')
-  await sync()
+  const { root, sync, time } = await withTrash()
   const right = time.now
   for (const hours of [0, 1, 23]) {
     time.now = right + 40 * 86_400_000 + hours * 3_600_000
